@@ -109,6 +109,9 @@ func (f *archiveFlags) opened(work func(ctx context.Context, e *env, a *archive,
 		if len(args) == 0 {
 			args = []string{"."}
 		}
+		if err := checkURLs(args); err != nil {
+			return err
+		}
 		collectLess()
 		a, err := f.open(e)
 		if err != nil {

@@ -73,6 +73,9 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 		return l.line(ctx, name, e)
 	}
 	l.heading(name)
+	if !l.long && !l.asJSON && !l.recursive {
+		return l.names(ctx, e.Dir)
+	}
 	var below []nodes.Entry
 	for child, err := range entries(ctx, e) {
 		if err != nil && child.Name == "" {
@@ -96,6 +99,22 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 		}
 	}
 	return nil
+}
+
+// names prints what is in a directory, of which only the names are asked for.
+func (l *lister) names(ctx context.Context, dir nodes.Dir) error {
+	now, err := snapshot(ctx, dir)
+	if err != nil {
+		return err
+	}
+	n, err := now.Len(ctx)
+	for i := 0; i < n && err == nil; i++ {
+		var b []byte
+		if b, _, err = nodes.AppendName(ctx, now, nil, i); err == nil {
+			err = l.line(ctx, string(b), nodes.Entry{Name: string(b)})
+		}
+	}
+	return err
 }
 
 // heading prints the name of a directory above what is in it.

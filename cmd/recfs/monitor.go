@@ -9,6 +9,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/source/remote"
 	"recfs/fs"
 	"recfs/nodes"
 )
@@ -19,6 +20,7 @@ type monitor struct {
 	since     time.Time
 	cache     *cache.Cache
 	records   *logRecords
+	servers   func() []remote.Stats
 	bytesRead atomic.Int64
 	log       string                    // where it goes
 	cacheDir  string                    // on disk; "" if nothing is kept there
@@ -27,7 +29,7 @@ type monitor struct {
 
 // newMonitor returns the monitor of a mount of source. It counts what a reads from now on.
 func newMonitor(source string, a *archive) *monitor {
-	m := &monitor{source: source, since: time.Now(), cache: a.cache, records: a.records, log: a.logged}
+	m := &monitor{source: source, since: time.Now(), cache: a.cache, servers: a.remoteStats, records: a.records, log: a.logged}
 	if disk := a.options.Disk; disk != nil {
 		m.cacheDir = disk.Dir()
 	}
@@ -55,7 +57,7 @@ func (m *monitor) stats(problems int) mountStats {
 		Source: m.source, SourceHex: formats.HexOf(m.source), Since: m.since,
 		BytesRead: m.bytesRead.Load(), Cache: m.cache.Stats(), Problems: problems,
 		Log: m.log, LogHex: formats.HexOf(m.log), CacheDir: m.cacheDir, CacheDirHex: formats.HexOf(m.cacheDir),
-		Memory: memoryStats{memory.HeapAlloc, memory.Sys - memory.HeapReleased, runtime.NumGoroutine()},
+		Remote: m.servers(), Memory: memoryStats{memory.HeapAlloc, memory.Sys - memory.HeapReleased, runtime.NumGoroutine()},
 	}
 	if server := m.server.Load(); server != nil {
 		served := server.Stats()

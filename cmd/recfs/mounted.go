@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats/source/remote"
 )
 
 // mountStats is .recfs/stats.json.
@@ -27,6 +28,7 @@ type mountStats struct {
 	LogHex      string            `json:"log_hex,omitempty"`
 	CacheDir    string            `json:"cache_dir"` // "": nothing is kept on disk
 	CacheDirHex string            `json:"cache_dir_hex,omitempty"`
+	Remote      []remote.Stats    `json:"remote"` // of each server
 }
 
 type memoryStats struct {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	archives "recfs/formats/archive"
-	"recfs/formats/source"
 	"recfs/formats/source/remote"
 	"recfs/nodes"
 )
@@ -28,20 +28,39 @@ func registerRemote(flags *pflag.FlagSet, opt *remote.Options) {
 	flags.BoolVar(&opt.Anonymous, "no-sign-request", false, "ask s3:// without credentials")
 	flags.BoolVar(&opt.RequesterPays, "request-payer", false, "pay for what is asked of s3://")
 	flags.StringVar(&opt.CAFile, "ca-file", "", "believe the certificates in this PEM `FILE`")
-	flags.DurationVar(&opt.TTL, "remote-ttl", time.Minute, "look at a folder of a server only once in this `TIME`")
-	flags.DurationVar(&opt.Timeout, "remote-timeout", time.Minute, "give a request this `TIME`, with all its retries")
+	opt.TTL, opt.Timeout = time.Minute, time.Minute
+	span := func(d *time.Duration) func(string) error {
+		return func(s string) (err error) {
+			*d, err = parseSpan(s)
+			return err
+		}
+	}
+	flags.Func("remote-ttl", "look at a folder of a server only once in this `TIME` (default 1m)", span(&opt.TTL))
+	flags.Func("remote-timeout", "give a request this `TIME`, with all its retries (default 1m)", span(&opt.Timeout))
 	flags.IntVar(&opt.Requests, "remote-requests", 32, "ask a server this many things at a time")
 }
 
 // checkRemote says what is wrong with the flags of sources that are URLs.
 func checkRemote(opt remote.Options) error {
 	switch {
-	case opt.TTL < 0:
-		return usagef("--remote-ttl is a time or 0, not %s", opt.TTL)
 	case opt.Timeout < time.Second:
 		return usagef("--remote-timeout is 1s or more, not %s", opt.Timeout)
 	case opt.Requests < 1:
 		return usagef("--remote-requests is 1 or more, not %d", opt.Requests)
+	}
+	return nil
+}
+
+// checkURLs says which of the arguments of a command are no URLs of sources, although they look like
+// some.
+func checkURLs(args []string) error {
+	for _, name := range args {
+		if !remote.IsURL(name) {
+			continue
+		}
+		if _, err := remote.ParseURL(name); err != nil {
+			return usagef("%v", err)
+		}
 	}
 	return nil
 }
@@ -91,32 +110,16 @@ func (a *archive) remoteServer(r remote.Ref) (*remote.Server, error) {
 	return s, err
 }
 
-// openRemote opens the source that a URL leads to or into, and returns the path that is left.
-func (a *archive) openRemote(ctx context.Context, name string) (e nodes.Entry, inside string, err error) {
-	r, err := remote.ParseURL(name)
-	if err != nil {
-		return e, "", &usageError{err.Error()}
-	}
+// remoteStats tells what was asked of each server.
+func (a *archive) remoteStats() []remote.Stats {
 	a.mu.Lock()
-	server, err := a.remoteServer(r)
-	a.mu.Unlock()
-	if err != nil {
-		return e, "", err
+	defer a.mu.Unlock()
+	list := make([]remote.Stats, 0, len(a.servers))
+	for _, s := range a.servers {
+		list = append(list, s.Stats())
 	}
-	at, err := server.Locate(ctx, r.Key, a.isNamed)
-	if err != nil {
-		return e, "", err
-	}
-	if at.File == "." && r.Key != "" && at.Inside != "." && at.Dir == "" {
-		return e, "", &remote.Error{URL: server.URL(r.Key), Reason: "no such object or folder", Err: iofs.ErrNotExist}
-	}
-	if at.File == "." && at.Inside == "." && ctx.Value(walkKey{}) != nil {
-		if err := server.Tree(at.Dir).Walk(ctx, "."); err != nil {
-			return e, "", err
-		}
-	}
-	e, err = a.remoteSource(ctx, server, r.Base, at)
-	return e, at.Inside, err
+	slices.SortFunc(list, func(x, y remote.Stats) int { return strings.Compare(x.Source, y.Source) })
+	return list
 }
 
 // remoteSource opens what a place of a server is.
@@ -159,17 +162,38 @@ func walking(ctx context.Context) context.Context { return context.WithValue(ctx
 // isNamed reports whether a name is that of a recording or a container.
 func (a *archive) isNamed(name string) bool { return archives.IsNamed(a.formats, name) }
 
-// lookUpRemote finds what a URL means.
+// lookUpRemote finds what a URL means: a source, or what a path in one leads to.
 func (a *archive) lookUpRemote(ctx context.Context, name string) (nodes.Entry, error) {
-	e, inside, err := a.openRemote(ctx, name)
-	if err != nil || inside == "." {
+	r, err := remote.ParseURL(name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	a.mu.Lock()
+	server, err := a.remoteServer(r)
+	a.mu.Unlock()
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	at, err := server.Locate(ctx, r.Key, a.isNamed)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	whole := at.File == "."
+	if whole && at.Inside == "." && ctx.Value(walkKey{}) != nil {
+		if err := server.Tree(at.Dir).Walk(ctx, "."); err != nil {
+			return nodes.Entry{}, err
+		}
+	}
+	e, err := a.remoteSource(ctx, server, r.Base, at)
+	if err != nil || at.Inside == "." {
 		return e, err
 	}
 	if e.Dir == nil {
 		return nodes.Entry{}, syscall.ENOTDIR
 	}
-	found, err := nodes.Follow(ctx, e.Dir, inside)
+	found, err := nodes.Follow(ctx, e.Dir, at.Inside)
+	if whole && errors.Is(err, iofs.ErrNotExist) {
+		err = server.NotFound(name)
+	}
 	return found.Inherit(e.Attr), err
 }
-
-var _ source.Walker = remote.Tree{}

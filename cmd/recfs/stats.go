@@ -167,4 +167,12 @@ func (s mountStats) write(w io.Writer) {
 	line("problems", "%d", s.Problems)
 	line("log", "%s", s.Log)
 	line("cache dir", "%s", s.CacheDir)
+	for _, r := range s.Remote {
+		asked := r.Requests
+		line("server", "%s: %d lists, %d heads, %d ranges, %d whole files, %s, %d retries, %d errors",
+			r.Source, asked.List, asked.Head, asked.Range, asked.Get, humanSize(r.Bytes), r.Retries, r.Errors)
+		if r.Unreachable != nil {
+			line("unreachable", "since %s", r.Unreachable.Local().Format(time.DateTime))
+		}
+	}
 }

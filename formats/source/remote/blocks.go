@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -36,6 +37,8 @@ type fetches struct {
 	runs  map[blockKey]*run
 	ahead int64 // bytes of runs that nobody waits for
 	count func(int64)
+
+	blocks, bytes atomic.Int64 // that came
 }
 
 // A run is blocks in a row that one request asks for.
@@ -162,7 +165,9 @@ func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
 
 // keep remembers the blocks of an object that data is, the first of them n.
 func (s *Server) keep(o object, n int64, data []byte) {
+	s.fetches.bytes.Add(int64(len(data)))
 	for block := range slices.Chunk(data, blockSize) {
+		s.fetches.blocks.Add(1)
 		s.objects.Put(o.block(n), slices.Clone(block), int64(len(block)+len(o.key))+200)
 		n++
 	}

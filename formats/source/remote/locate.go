@@ -101,5 +101,5 @@ func (s *Server) Locate(ctx context.Context, key string, named func(name string)
 	return Place{File: ".", Inside: path.Join(parts...)}, nil
 }
 
-// URL names a key of the server as the user does.
-func (s *Server) URL(key string) string { return s.url(key) }
+// NotFound returns the error of a URL under which there is nothing.
+func (s *Server) NotFound(url string) error { return s.missing(url) }

@@ -22,7 +22,7 @@ import (
 
 const (
 	maxPage     = 4 << 20 // bytes of a page of a listing
-	maxKeys     = 10_000   // in a page: servers give 1,000
+	maxKeys     = 10_000  // in a page: servers give 1,000
 	maxRefusal  = 64 << 10
 	singleKeys  = "50" // that begin as the one that is looked up
 	emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -70,6 +70,10 @@ func (b *bucket) wholeFiles() bool { return false }
 
 func (b *bucket) url(key string) string {
 	return strings.TrimSuffix("s3://"+b.name+"/"+key, "/") + b.brackets
+}
+
+func (b *bucket) missing(url string) error {
+	return &Error{url + b.brackets, "no such object or folder", iofs.ErrNotExist}
 }
 
 func (b *bucket) place(dir string) string {
@@ -296,7 +300,7 @@ func (b *bucket) refuse(at string, resp *http.Response) error {
 	case resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get("If-Match") != "":
 		return stale(at)
 	case resp.StatusCode == http.StatusNotFound:
-		return &Error{at, "no such object or folder", iofs.ErrNotExist}
+		return b.missing(strings.TrimSuffix(at, b.brackets))
 	case said.Code == "InvalidObjectState":
 		class := said.StorageClass
 		if class == "" {

@@ -26,6 +26,8 @@ type protocol interface {
 	get(ctx context.Context, o object, off, n int64) (*http.Request, error)
 	// url names a key as the user does.
 	url(key string) string
+	// missing returns the error of a URL, as the user wrote it, under which there is nothing.
+	missing(url string) error
 	// place names a folder for what is kept of it on disk.
 	place(dir string) string
 	// tellsAll reports whether what a listing does not have is not there, and a walk can be listed
@@ -52,6 +54,8 @@ type Server struct {
 	log    *slog.Logger
 
 	asked   atomic.Int64 // look-ups, where each is a turn
+	inTurn  atomic.Int64 // the turn of the last listing
+	listed  atomic.Int64 // milliseconds since 1970 when the oldest listing that still is shown was made
 	lists   *cache.Memo[listKey, *listing]
 	looks   *cache.Memo[lookKey, looked]
 	latest  *cache.Recent[string, int64] // turn in which a folder was listed or a key asked for last
@@ -91,7 +95,7 @@ func newServer(p protocol, cl *client, c *cache.Cache, opt Options) *Server {
 	s.lists = cache.NewMemo(c, s.loadList)
 	s.looks = cache.NewMemo(c, s.loadLook)
 	s.objects = cache.NewMemo[blockKey, []byte](c, nil)
-	s.fetches = fetches{runs: map[blockKey]*run{}, count: c.Count}
+	s.fetches.runs, s.fetches.count = map[blockKey]*run{}, c.Count
 	return s
 }
 
@@ -119,6 +123,9 @@ func (s *Server) loadList(ctx context.Context, k listKey) (*listing, int64, erro
 	}
 	if err != nil {
 		return nil, 0, err
+	}
+	if before := s.inTurn.Swap(k.turn); before != k.turn {
+		s.listed.Store(time.Now().UnixMilli())
 	}
 	s.learned(k.dir, k.turn, l)
 	return l, l.cost() + int64(len(k.dir)), nil

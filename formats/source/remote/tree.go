@@ -14,7 +14,10 @@ type Tree struct {
 	dir string // "" or with a slash at its end
 }
 
-var _ source.Tree = Tree{}
+var (
+	_ source.Tree   = Tree{}
+	_ source.Walker = Tree{}
+)
 
 // Tree returns what lies below a folder of the server, "" for all of it, which need not be there.
 func (s *Server) Tree(dir string) Tree { return Tree{s, dir} }

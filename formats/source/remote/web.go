@@ -45,6 +45,10 @@ func (w *site) at(key string) *url.URL {
 
 func (w *site) url(key string) string { return w.at(key).String() }
 
+func (w *site) missing(url string) error {
+	return &Error{url, "no such file or folder", iofs.ErrNotExist}
+}
+
 func (w *site) place(dir string) string { return strings.TrimSuffix(w.url(dir), "/") }
 
 // maxRedirects is how many are followed.
@@ -81,7 +85,7 @@ func (w *site) refuse(at string, resp *http.Response) error {
 		if isConditional(resp.Request) {
 			return stale(at)
 		}
-		return &Error{at, "no such file or folder", iofs.ErrNotExist}
+		return w.missing(at)
 	}
 	code := fmt.Sprint(resp.StatusCode)
 	if err := refusal(at, code, resp.StatusCode); err != nil {

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// copyOfSamples returns a copy of the samples whose times are whole seconds, as servers have them.
+func copyOfSamples(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(samples)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// execute runs a command line of which $1 is a source, and returns all that it printed with SOURCE in
+// place of that.
+func executeOn(t *testing.T, line, source string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	name, args := commandLine(line, source)
+	err := commands().named(name).execute(t.Context(), &env{stdout: &stdout, stderr: &stderr}, args)
+	text := stdout.String() + stderr.String()
+	if err != nil {
+		text += err.Error()
+	}
+	return strings.ReplaceAll(text, source, "SOURCE")
+}
+
+// TestRemoteCommands gives a web server and the directory that it serves to commands, which print the
+// same of both.
+func TestRemoteCommands(t *testing.T) {
+	setCacheHome(t)
+	t.Setenv("NETRC", "/nonexistent")
+	dir := copyOfSamples(t)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	rate := regexp.MustCompile(`\d+(\.\d+)? s\b`)
+	for _, line := range []string{
+		"ls -R $1/datafile $1/hcrp", "ls $1 $1/teehistorian/busy-20.1.teehistorian.xz/", "tree $1/nethack/small.nhgame",
+		"cat $1/README.md $1/teehistorian/busy-20.1.teehistorian.xz/ticks/00000900.json",
+		"cat $1/butter/arena_v1_gzip.butter/index.json", "find $1", "find --index $1", "find --player nameless $1",
+		"check $1", "index $1", "diff $1/datafile/maps/old.map $1/datafile/maps/new.map",
+		"ls $1/*/*/old.map", "cat $1/README.md/x",
+	} {
+		want, got := rate.ReplaceAllString(executeOn(t, line, dir), "T"), rate.ReplaceAllString(executeOn(t, line, server.URL), "T")
+		if want != got {
+			t.Errorf("%s:\n%s\nand by the directory:\n%s", line, got, want)
+		}
+	}
+}
+
+// TestRemoteMissing names what is not there as it was given.
+func TestRemoteMissing(t *testing.T) {
+	setCacheHome(t)
+	server := httptest.NewServer(http.FileServer(http.Dir(copyOfSamples(t))))
+	defer server.Close()
+	for _, name := range []string{"$1/none", "$1/*/*.none", "$1/none/x.map/raw"} {
+		want := "recfs: " + strings.Replace(name, "$1", "SOURCE", 1) + ": no such file or folder\nreported"
+		if got := executeOn(t, "cat "+name, server.URL); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestRemoteCopies copies a recording out of a server.
+func TestRemoteCopies(t *testing.T) {
+	setCacheHome(t)
+	dir := copyOfSamples(t)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	to := filepath.Join(t.TempDir(), "copy")
+	if text := executeOn(t, "cp -r $1/datafile/maps/old.map "+to, server.URL); text != "" {
+		t.Fatal(text)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "datafile/maps/old.map"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(to, "raw")); !bytes.Equal(got, want) || err != nil {
+		t.Errorf("raw has %d bytes, %v", len(got), err)
+	}
+}
+
+// TestRemoteUsage refuses URLs and flags that make no sense, and tells no secret.
+func TestRemoteUsage(t *testing.T) {
+	setCacheHome(t)
+	for line, want := range map[string]string{
+		"ls https://h/?token=secret":            "https://h/: a source has no query and no fragment",
+		"ls https://u:secret@h/":                "https://h/: a user and a password come from the netrc, not from the URL",
+		"ls s3://":                              "s3: not the name of a bucket; a source is s3://BUCKET/PREFIX",
+		"ls --remote-requests 0 s3://b":         "--remote-requests is 1 or more, not 0",
+		"ls --remote-timeout 1ms s3://b":        "--remote-timeout is 1s or more, not 1ms",
+		"ls --endpoint-url ftp://secret s3://b": "--endpoint-url: not an address such as https://HOST:PORT",
+	} {
+		if got := executeOn(t, line, "SOURCE"); !strings.Contains(got, want) || strings.Contains(got, "secret") {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
