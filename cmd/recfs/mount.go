@@ -11,7 +11,7 @@ var mountCommand = command{
 	args:    "SOURCE MOUNTPOINT",
 	summary: "Show an archive as a directory of plain files",
 	about: `
-SOURCE is a directory or a recording. The mount is read-only and in the background; the command returns
+SOURCE is a directory, a recording, or the URL of a bucket or a folder of a web server (s3://, https://). The mount is read-only and in the background; the command returns
 when it can be used. MOUNTPOINT is made if it is not there, and removed again when the mount ends. If it
 has files, they are hidden until then. SIGINT, SIGTERM and SIGHUP end the mount; the process then goes on
 for those who still use it, until the next signal.`,

@@ -51,8 +51,8 @@ func checkRemote(opt remote.Options) error {
 	return nil
 }
 
-// checkURLs says which of the arguments of a command are no URLs of sources, although they look like
-// some.
+// checkURLs says which of the arguments of a command are no URLs of sources, although they look
+// like some.
 func checkURLs(args []string) error {
 	for _, name := range args {
 		if !remote.IsURL(name) {

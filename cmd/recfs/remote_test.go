@@ -21,8 +21,8 @@ func copyOfSamples(t *testing.T) string {
 	return dir
 }
 
-// execute runs a command line of which $1 is a source, and returns all that it printed with SOURCE in
-// place of that.
+// execute runs a command line of which $1 is a source, and returns all that it printed with SOURCE
+// in place of that.
 func executeOn(t *testing.T, line, source string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -35,8 +35,8 @@ func executeOn(t *testing.T, line, source string) string {
 	return strings.ReplaceAll(text, source, "SOURCE")
 }
 
-// TestRemoteCommands gives a web server and the directory that it serves to commands, which print the
-// same of both.
+// TestRemoteCommands gives a web server and the directory that it serves to commands, which print
+// the same of both.
 func TestRemoteCommands(t *testing.T) {
 	setCacheHome(t)
 	t.Setenv("NETRC", "/nonexistent")

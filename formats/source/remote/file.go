@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	iofs "io/fs"
+	"slices"
 	"sync"
 
 	"recfs/formats/source"
@@ -19,10 +20,15 @@ type file struct {
 	ahead  []*run   // asked for before they are wanted
 }
 
-// A place is where a read in sequence ended, and how many blocks its next request has.
-type place struct{ next, run int64 }
+// A place is where a read in sequence ended, how many blocks its next request has, and up to which
+// block it has asked.
+type place struct{ next, run, asked int64 }
 
-const filesAhead = 2 // requests of a reader in sequence at a time
+const (
+	filesAhead = 4 // requests ahead of the readers of a file at a time
+	runsAhead  = 2 // of each reader
+	surely     = 4 // blocks of a request from which on a reader is taken to go on
+)
 
 // Info implements source.File: an opened object does not change.
 func (f *file) Info(context.Context) (source.Info, error) {
@@ -56,8 +62,8 @@ func (f *file) ReadAt(ctx context.Context, p []byte, off int64) (n int, err erro
 }
 
 // advance notes a read of the blocks from first to end, and returns up to which block a request for
-// them goes: who reads in sequence gets twice as much each time, and what comes next is asked for
-// meanwhile.
+// them goes: who reads in sequence gets twice as much each time, and after a while what comes next
+// is asked for meanwhile.
 func (f *file) advance(first, end int64) (until int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,41 +72,47 @@ func (f *file) advance(first, end int64) (until int64) {
 		i++
 	}
 	p := f.places[i]
-	if !p.goesOn(first) {
-		p = place{end, 1}
-	} else if end > p.next {
-		p = place{end, min(2*p.run, maxRun)}
+	switch {
+	case !p.goesOn(first):
+		p = place{end, 1, end}
+	case end > p.next:
+		p.next = end
+	}
+	if p.next > p.asked {
+		p.asked = max(end, first+p.run)
+		p.run = min(2*p.run, maxRun)
+	}
+	for p.run >= surely && p.asked-p.next < runsAhead*p.run && f.reach(p.asked, p.asked+p.run) {
+		p.asked += p.run
+		p.run = min(2*p.run, maxRun)
 	}
 	copy(f.places[1:i+1], f.places[:i])
 	f.places[0] = p
-	until = max(end, first+p.run)
-	if p.run > 1 {
-		f.reach(end, until, p.run)
-	}
-	return until
+	return max(end, min(p.asked, first+maxRun))
 }
 
 // goesOn reports whether a read at a block goes on where one ended, or is in its last block still.
 func (p place) goesOn(first int64) bool { return p.run > 0 && (first == p.next || first == p.next-1) }
 
-// reach asks for what comes behind a read, so that a few requests are on their way. The caller
-// holds the lock.
-func (f *file) reach(end, until, run int64) {
-	waiting := f.ahead[:0]
-	for _, r := range f.ahead {
+// reach asks for blocks that are wanted soon, and reports whether it did. The caller holds the
+// lock.
+func (f *file) reach(from, to int64) bool {
+	f.ahead = slices.DeleteFunc(f.ahead, func(r *run) bool {
 		select {
 		case <-r.done:
+			return true
 		default:
-			waiting = append(waiting, r)
+			return false
 		}
+	})
+	if len(f.ahead) == filesAhead {
+		return false
 	}
-	clear(f.ahead[len(waiting):])
-	f.ahead = waiting
-	for from := until; len(f.ahead) < filesAhead && from < end+filesAhead*maxRun; from += run {
-		if r := f.s.prefetch(f.o, from, from+run); r != nil {
-			f.ahead = append(f.ahead, r)
-		}
+	r := f.s.prefetch(f.o, from, to)
+	if r != nil {
+		f.ahead = append(f.ahead, r)
 	}
+	return r != nil
 }
 
 // Close ends what was asked for ahead.
