@@ -42,7 +42,7 @@ func errno(err error) fuse.Status {
 		return fuse.Status(syscall.ETIMEDOUT)
 	case errors.Is(err, nodes.ErrRemote):
 		return fuse.Status(syscall.EREMOTEIO)
-	case errors.Is(err, errors.ErrUnsupported):
+	case nodes.IsOfServer(err) && errors.Is(err, errors.ErrUnsupported):
 		return fuse.Status(syscall.ENOTSUP)
 	case errors.Is(err, errNotDir):
 		return fuse.ENOTDIR

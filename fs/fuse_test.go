@@ -734,6 +734,13 @@ func TestListWithErrors(t *testing.T) {
 	}
 }
 
+// A serverError is what a server says that does not support what it is asked for.
+type serverError struct{ text string }
+
+func (e serverError) Error() string { return e.text }
+func (serverError) OfServer()       {}
+func (serverError) Unwrap() error   { return errors.ErrUnsupported }
+
 func TestErrno(t *testing.T) {
 	const enfile = fuse.Status(syscall.ENFILE)
 	for err, want := range map[error]fuse.Status{
@@ -750,6 +757,11 @@ func TestErrno(t *testing.T) {
 		errTableFull:                enfile,
 		os.ErrClosed:                fuse.EIO,
 		errors.New("anything else"): fuse.EIO,
+
+		// of a server
+		nodes.ErrUnavailable:   fuse.Status(syscall.ETIMEDOUT),
+		nodes.ErrRemote:        fuse.Status(syscall.EREMOTEIO),
+		serverError{"no part"}: fuse.Status(syscall.ENOTSUP),
 
 		// of a source
 		syscall.ENOENT:       fuse.ENOENT,
