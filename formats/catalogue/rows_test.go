@@ -33,9 +33,11 @@ func TestParquetOfMany(t *testing.T) {
 		t.Fatalf("%d rows", table.Rows())
 	}
 	for _, column := range table.Columns {
+		if column.Name != "path" && column.Name != "size" {
+			continue
+		}
 		for i, v := range column.Values {
-			switch {
-			case column.Name == "path" && v != fmt.Sprintf("%06d", i), column.Name == "size" && v != int64(i):
+			if v != fmt.Sprintf("%06d", i) && v != int64(i) {
 				t.Fatalf("row %d has %s %v", i, column.Name, v)
 			}
 		}

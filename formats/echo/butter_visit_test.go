@@ -11,6 +11,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/recordings"
+	"recfs/nodes/nodestest"
 )
 
 // lean returns a copy of a frame with what visit gives of it.
@@ -66,7 +67,7 @@ func visitAll(t *testing.T, r *butterReader, x *Index) (whole int) {
 // all maps; of chunks that are damaged, or of another map than the file, there are none.
 func TestVisit(t *testing.T) {
 	for _, l := range []*layout{layoutDec2021, layoutV1, layoutV2, layoutV3Early, layoutV3} {
-		for _, mapIndex := range []uint8{1, 2, 5} {
+		for _, mapIndex := range []uint8{2, 5, 1}[:nodestest.Times(3, 1)] {
 			b, _ := sample(l, mapIndex, 6, 100, l.bones, func(w *writer) { w.private = true })
 			r := openBytes(t, b)
 			if n := visitAll(t, r, scanned(t, b)); n != len(r.Header.Chunks) {

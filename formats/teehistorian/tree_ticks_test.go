@@ -15,6 +15,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/recordings"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // What the chunks hold for each stay is decoded once, however often the files
@@ -82,7 +83,7 @@ func TestDocSizesOfSamples(t *testing.T) {
 		t.Errorf("%d documents", docs)
 	}
 	files, _ := filepath.Glob(filepath.Join(sharedRecordings, "*.teehistorian"))
-	for _, file := range files {
+	for _, file := range files[:nodestest.Times(len(files), 0)] {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

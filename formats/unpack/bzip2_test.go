@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"recfs/nodes/nodestest"
 )
 
 // Bzip2Samples are by bzip2 -1: three blocks of 100,000 bytes, and one of runs.
@@ -96,7 +98,7 @@ func TestBehindBzip2(t *testing.T) {
 		}
 	}
 	// Nor does it hide damage before it.
-	for cut := range 20 {
+	for cut := range nodestest.Times(20, 3) {
 		r, _, err := openBzip2(bufio.NewReader(strings.NewReader(string(packed[:len(packed)-1-cut])+"garbage")), bzip2Window)
 		if err != nil {
 			t.Fatal(err)

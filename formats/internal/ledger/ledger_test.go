@@ -263,7 +263,7 @@ func TestManyGoToTheFile(t *testing.T) {
 
 // Where the file cannot be written all stays in memory.
 func TestFullDisk(t *testing.T) {
-	pages, base := newPages(t), manyRecords(50_000)
+	pages, base := newPages(t), manyRecords(nodestest.Times(50_000, 20_000))
 	for i := range base {
 		base[i].Pending = fmt.Sprintf("%x", sha256.Sum256([]byte(base[i].Path)))
 	}

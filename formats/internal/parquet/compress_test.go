@@ -62,6 +62,9 @@ func TestCompressedTypes(t *testing.T) {
 		rows := rowsOf(n)
 		compare(t, compress(t, tableOf(rows)), rows)
 	}
+	if testing.Short() { // TestPages has a large group
+		return
+	}
 	rows := rowsOf(columnar.GroupRows + 7)
 	file := compress(t, tableOf(rows[:columnar.GroupRows], rows[columnar.GroupRows:]))
 	got := compare(t, file, rows)
