@@ -85,7 +85,7 @@ func fusermount() (string, error) {
 // Unmount ends the mount at dir, whichever process serves it. A lazy one
 // succeeds even while it is in use: see [Server.Unmount].
 func Unmount(dir string, lazy bool) error {
-	point, err := mountPoint(dir)
+	point, err := MountPoint(dir)
 	if err != nil {
 		return fmt.Errorf("unmount %s: %w", dir, err)
 	}

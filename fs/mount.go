@@ -54,7 +54,7 @@ func Mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 }
 
 func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
-	dir, err := mountPoint(dir)
+	dir, err := MountPoint(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// mountPoint returns dir as the kernel knows it: absolute, without symbolic
+// MountPoint returns dir as the kernel knows it: absolute, without symbolic
 // links. A dead mount there is not disturbed.
-func mountPoint(dir string) (string, error) {
+func MountPoint(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -28,7 +28,7 @@ func mountPoint(dir string) (string, error) {
 // Mounted reports whether a recfs is mounted at dir, whichever process serves
 // it.
 func Mounted(dir string) bool {
-	point, err := mountPoint(dir)
+	point, err := MountPoint(dir)
 	return err == nil && isOurs(point)
 }
 
@@ -38,7 +38,7 @@ func isOurs(dir string) bool { return mountedAt(dir).fstype == "fuse."+fsName }
 // Source returns what a recfs that is mounted at dir shows, as the system
 // tells it.
 func Source(dir string) (source string, ok bool) {
-	point, err := mountPoint(dir)
+	point, err := MountPoint(dir)
 	if err != nil || !isOurs(point) {
 		return "", false
 	}

@@ -131,6 +131,9 @@ func (p *mountSession) tryMount() (*fs.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if at, err := fs.MountPoint(p.dir); err == nil {
+		p.archive.catalogue.Mounted(at)
+	}
 	return fs.Mount(p.dir, &mountRoot{p.tree, p.monitor.entry()}, p.flags.mountOptions(p.source, p.archive))
 }
 

@@ -22,9 +22,11 @@ import (
 type View struct{ a *archive }
 
 // ViewOf returns the View of the archive that dir, the directory of an entry, is a directory, a
-// recording or a container of.
+// recording or a container of, or the root.
 func ViewOf(dir nodes.Dir) (v View, ok bool) {
 	switch d := dir.(type) {
+	case rootDir:
+		return View{d.Target.a}, true
 	case recording:
 		return View{d.a}, true
 	case containerDir:

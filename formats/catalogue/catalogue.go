@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"path"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,7 @@ type Catalogue struct {
 	digests *cache.Memo[archive.Recording, digest]
 	looked  atomic.Int64
 	pages   *ledger.Pages
+	mounted atomic.Pointer[string]
 }
 
 // New returns the catalogue of archives that are opened with c and opt after it: it sets
@@ -48,6 +50,17 @@ func (c *Catalogue) indexed(ctx context.Context, r archive.Recording) {
 
 // Keep keeps what a recording that has an index says, on disk if there is a cache there.
 func (c *Catalogue) Keep(ctx context.Context, r archive.Recording) { c.indexed(ctx, r) }
+
+// Mounted says where archives with this catalogue are mounted, for views.sql.
+func (c *Catalogue) Mounted(at string) { c.mounted.Store(&at) }
+
+// tablesPrefix returns the absolute path of tables/; "": it is in no mount.
+func (c *Catalogue) tablesPrefix() string {
+	if at := c.mounted.Load(); at != nil {
+		return path.Join(*at, tablesName)
+	}
+	return ""
+}
 
 // Looked returns how many recordings were looked at so far.
 func (c *Catalogue) Looked() int { return int(c.looked.Load()) }

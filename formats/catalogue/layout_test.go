@@ -15,7 +15,9 @@ import (
 	"recfs/formats/echo"
 	"recfs/formats/hcrp"
 	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/testing/formatstest"
+	"recfs/formats/internal/testing/parquettest"
 	"recfs/formats/nethack"
 	"recfs/formats/teehistorian"
 	"recfs/nodes"
@@ -89,10 +91,6 @@ func checkKnownTables(t *testing.T, file string) {
 	if _, err := read(t, e.Dir, "index.json"); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := nodes.Lookup(t.Context(), e.Dir, "tables")
-	if err != nil {
-		t.Fatal(err)
-	}
 	root := start()
 	known, err := root.survey(t.Context(), first(root.Current(t.Context())))
 	if err != nil {
@@ -104,16 +102,45 @@ func checkKnownTables(t *testing.T, file string) {
 	}
 	got, want := map[string]int64{}, map[string]int64{}
 	for _, table := range r.Tables {
-		got[table.Name+".parquet"] = table.Size
+		got[table.Name] = table.Size
+		if table.Size != ledger.Unknown {
+			got[table.Name] = parquet.NamedSize(table.Size, table.Groups, name)
+		}
+		text, err := read(t, root, "tables/"+r.Format+"/"+table.Name+"/"+parquet.EscapePath(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[table.Name] = int64(len(text))
+		checkSingle(t, root, r.Format, table, text)
 	}
-	for name, content := range nodestest.Files(t, opened.Dir) {
-		want[name] = int64(len(content))
-	}
-	if _, ok := want["tiles.parquet"]; ok {
-		want["tiles.parquet"] = ledger.Unknown // it is made to know its size
+	if _, ok := want["tiles"]; ok {
+		want["tiles"] = ledger.Unknown // it is made to know its size
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-opened +known):\n%s", diff)
+	}
+}
+
+// checkSingle holds that the file over all recordings, if there is one, has the rows of the only
+// one.
+func checkSingle(t *testing.T, root *root, format string, table ledger.Table, one string) {
+	t.Helper()
+	if _, _, ok := root.single(format + "/" + table.Name); !ok {
+		return
+	}
+	text, err := read(t, root, "tables/"+format+"/"+table.Name+".parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, want := parquettest.Read(t, []byte(text)), parquettest.Read(t, []byte(one))
+	values := func(table *parquettest.Table) (list [][]any) {
+		for _, c := range table.Columns {
+			list = append(list, c.Values)
+		}
+		return list
+	}
+	if diff := cmp.Diff(values(want), values(all)); diff != "" || all.Metadata["recfs.recordings"] != "1" {
+		t.Errorf("%s, metadata %v: (-of the recording +of all):\n%s", table.Name, all.Metadata, diff)
 	}
 }
 

@@ -3,14 +3,19 @@ package catalogue
 import (
 	"context"
 	iofs "io/fs"
+	"path"
 	"slices"
 	"strings"
 
 	"recfs/formats"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
 	"recfs/formats/source"
 )
+
+// viewsName is the file below tables/ that names all of it in SQL. It is there in a mount.
+const viewsName = "views.sql"
 
 // A place is a directory below tables/.
 type place struct {
@@ -18,47 +23,48 @@ type place struct {
 	dir           string // of the archive
 }
 
-// placeOf returns the directory at a path below tables/.
-func placeOf(at string) (p place, ok bool) {
-	parts := strings.SplitN(at, "/", 3)
-	p.format = parts[0]
-	if len(parts) > 1 {
-		p.table = parts[1]
-	}
-	if len(parts) < 3 {
-		return p, true
-	}
-	names := strings.Split(parts[2], "/")
-	for i, name := range names {
-		if names[i], ok = parquet.UnescapeName(name, true); !ok {
-			return p, false
-		}
-	}
-	p.dir = strings.Join(names, "/")
-	return p, true
-}
-
 // below returns the path in the archive of what is called name there.
-func (p place) below(name string) string {
-	if p.dir == "" {
-		return name
+func (p place) below(name string) string { return path.Join(p.dir, name) }
+
+// in returns the directory called name, if it is no table.
+func (p place) in(name string) place {
+	switch {
+	case p.format == "":
+		p.format = name
+	case p.table == "":
+		p.table = name
+	default:
+		p.dir = p.below(name)
 	}
-	return p.dir + "/" + name
+	return p
 }
 
-// recording returns the path of the recording whose table is called name.
-func (p place) recording(name string) (string, bool) {
-	name, ok := parquet.UnescapeName(name, false)
-	return p.below(name), ok && p.table != "" && name != "" && !strings.Contains(name, "/")
+// realName returns what is called name there, a folder or a recording, in the archive; "": nothing
+// is.
+func (s *survey) realName(ctx context.Context, p place, name string, folder bool) (found string, err error) {
+	if at, ok := parquet.UnescapeName(name, folder); ok && at != "" && !strings.Contains(at, "/") {
+		return at, nil
+	}
+	begin, ok := parquet.CutName(name)
+	if !ok {
+		return "", nil
+	}
+	err = s.Entries(ctx, s.pages, p.dir, begin, p.format, p.table, func(at string, isDir bool) bool {
+		if isDir == folder && parquet.EscapeName(at, folder) == name {
+			found = at
+		}
+		return found == "" && strings.HasPrefix(at, begin)
+	})
+	return found, err
 }
 
 // table returns the record with the table that is called name, nil if there is none.
 func (s *survey) table(ctx context.Context, p place, name string) (*ledger.Record, ledger.Table, error) {
-	at, ok := p.recording(name)
-	if !ok {
-		return nil, ledger.Table{}, nil
+	at, err := s.realName(ctx, p, name, false)
+	if at == "" || err != nil {
+		return nil, ledger.Table{}, err
 	}
-	r, err := s.Find(ctx, s.pages, at)
+	r, err := s.Find(ctx, s.pages, p.below(at))
 	if r == nil || err != nil {
 		return nil, ledger.Table{}, err
 	}
@@ -69,20 +75,21 @@ func (s *survey) table(ctx context.Context, p place, name string) (*ledger.Recor
 	return r, t, nil
 }
 
-// hasDir reports whether there is a directory called name, which has tables below it.
-func (s *survey) hasDir(ctx context.Context, p place, name string) (found bool, err error) {
+// dirIn returns the directory called name, which has tables below it.
+func (s *survey) dirIn(ctx context.Context, p place, name string) (in place, found bool, err error) {
 	if p.table == "" {
-		return slices.Contains(s.kindsIn(p), name), nil
+		return p.in(name), slices.Contains(s.kindsIn(p), name), nil
 	}
-	name, ok := parquet.UnescapeName(name, true)
-	if !ok || name == "" || strings.Contains(name, "/") {
-		return false, nil
+	at, err := s.realName(ctx, p, name, true)
+	if at == "" || err != nil {
+		return p, false, err
 	}
-	err = s.Entries(ctx, s.pages, p.below(name), p.format, p.table, func(string, bool) bool {
+	in = p.in(at)
+	err = s.Entries(ctx, s.pages, in.dir, "", p.format, p.table, func(string, bool) bool {
 		found = true
 		return false
 	})
-	return found, err
+	return in, found, err
 }
 
 // kindsIn returns the formats, or the tables of one.
@@ -98,21 +105,71 @@ func (s *survey) kindsIn(p place) (names []string) {
 	return slices.Compact(names)
 }
 
-// names returns the names in a directory. What they take is charged as it grows.
-func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
-	var list []source.Name
-	if p.table == "" {
-		for _, name := range s.kindsIn(p) {
-			list = append(list, source.Name{Name: name, Type: iofs.ModeDir})
-		}
-		return source.NewNames(list), nil
+// single returns the table of a kind, FORMAT/TABLE, of which there is one file for all recordings.
+func (r *root) single(kind string) (*formats.Format, *columnar.Table, bool) {
+	format, table, _ := strings.Cut(kind, "/")
+	if i := slices.IndexFunc(r.formats, func(f formats.Format) bool { return f.Name == format }); i >= 0 {
+		t := r.formats[i].SingleTable(table)
+		return &r.formats[i], t, t != nil
 	}
+	return nil, nil, false
+}
+
+// kinds returns all tables that a recording has.
+func (r *root) kinds(f file) (list []parquet.Kind) {
+	for _, kind := range f.Kinds() {
+		format, table, _ := strings.Cut(kind, "/")
+		_, _, one := r.single(kind)
+		list = append(list, parquet.Kind{Format: format, Table: table, Single: one})
+	}
+	return list
+}
+
+// fileIn returns what [root.mergedEntry] takes for the file called name in a directory of formats
+// or tables, which shows all recordings.
+func (r *root) fileIn(s *survey, p place, name string) (kind string, ok bool) {
+	switch {
+	case p.table != "":
+		return "", false
+	case p.format != "":
+		table, isTable := strings.CutSuffix(name, parquet.Extension)
+		kind = p.format + "/" + table
+		_, _, ok = r.single(kind)
+		return kind, ok && isTable && slices.Contains(s.kindsIn(p), table)
+	case name == viewsName:
+		return viewsName, r.c.tablesPrefix() != ""
+	}
+	return "", name == parquetName
+}
+
+// namesOf returns the names in a directory of formats or tables.
+func (r *root) namesOf(s *survey, p place) source.Names {
+	var list []source.Name
+	files := []string{parquetName, viewsName}
+	for _, name := range s.kindsIn(p) {
+		list = append(list, source.Name{Name: name, Type: iofs.ModeDir})
+		if p.format != "" {
+			files = append(files, name+parquet.Extension)
+		}
+	}
+	for _, name := range files {
+		if _, ok := r.fileIn(s, p, name); ok {
+			list = append(list, source.Name{Name: name})
+		}
+	}
+	slices.SortFunc(list, func(a, b source.Name) int { return strings.Compare(a.Name, b.Name) })
+	return source.NewNames(list)
+}
+
+// names returns the names in a directory of recordings. What they take is charged as it grows.
+func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
 	held, err := formats.Charge(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer held.Free()
-	err = s.Entries(ctx, s.pages, p.dir, p.format, p.table, func(name string, isDir bool) bool {
+	var list []source.Name
+	err = s.Entries(ctx, s.pages, p.dir, "", p.format, p.table, func(name string, isDir bool) bool {
 		const each, atOnce = 128, 4096 // bytes of a name until all are together, and names
 		if len(list)%atOnce == 0 && held.Grow(each*atOnce) != nil {
 			return false // the request begins again, with more

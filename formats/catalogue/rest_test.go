@@ -17,7 +17,7 @@ import (
 
 // A heldTable is a table that somebody has looked up.
 type heldTable struct {
-	name string // below TABLE
+	name string // path
 	nodes.Entry
 }
 
@@ -93,7 +93,7 @@ func testTablesAtRest(t *testing.T, rnd *rand.Rand) {
 				t.Error(err)
 				continue
 			}
-			held = append(held, heldTable{table + "/" + name, e})
+			held = append(held, heldTable{path, e})
 		}
 	}
 	for _, h := range held {

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/wire"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -19,23 +21,44 @@ import (
 // of the whole archive.
 type root struct {
 	archive.Root
-	c *Catalogue
+	c       *Catalogue
+	formats []formats.Format
 
 	scanning chan struct{} // holds one while the catalogue is made, and guards saved
 	last     atomic.Pointer[survey]
-	saved    time.Time // when one was saved on disk
+	lost     atomic.Pointer[ledger.List] // not all of which can be read any more
+	saved    time.Time                   // when one was saved on disk
 
-	names    *cache.Memo[namesKey, source.Names]
-	parquets *cache.Memo[file, nodes.File]
+	names   *cache.Memo[namesKey, source.Names]
+	tallies *cache.Memo[file, tally]
+	merged  *cache.Memo[mergedKey, nodes.File]
+	named   *cache.Memo[tableRef, nodes.File]
+	small   *cache.Memo[tableRef, []byte]
 }
 
 // Root returns an archive with the file called Name in it, the same as Parquet, and
 // the directory of all tables, unless the archive has one of its own or is a recording.
-func (c *Catalogue) Root(archive archive.Root) nodes.Dir {
-	r := &root{Root: archive, c: c, scanning: make(chan struct{}, 1)}
+func (c *Catalogue) Root(dir archive.Root) nodes.Dir {
+	r := &root{Root: dir, c: c, scanning: make(chan struct{}, 1)}
+	if v, ok := archive.ViewOf(dir); ok {
+		r.formats = v.Formats()
+	}
 	r.names = cache.NewMemo[namesKey, source.Names](c.cache, nil).Peak(func(namesKey) int64 { return namesPeak })
-	r.parquets = cache.NewMemo(c.cache, func(_ context.Context, f file) (nodes.File, int64, error) {
-		return parquet.File(c.cache, f.maker()), f.Cost(), nil
+	r.tallies = cache.NewMemo(c.cache, func(ctx context.Context, f file) (tally, int64, error) { return f.tally(ctx) })
+	r.merged = cache.NewMemo(c.cache, r.loadMerged)
+	r.named = cache.NewMemo(c.cache, func(ctx context.Context, t tableRef) (nodes.File, int64, error) {
+		const cost = 4 << 10
+		f, err := t.load(ctx)
+		return f, cost, err
+	})
+	r.small = cache.NewMemo(c.cache, func(ctx context.Context, t tableRef) ([]byte, int64, error) {
+		f, err := t.load(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		b, err := nodes.ReadAll(ctx, f)
+		packed := wire.Pack(b)
+		return packed, int64(cap(packed)), err
 	})
 	return r
 }
@@ -65,17 +88,25 @@ func (r *root) entry(ctx context.Context, dir nodes.Dir, name string) (nodes.Ent
 		if err != nil {
 			return nodes.Entry{}, err
 		}
-		return r.tablesEntry(name, "", s.since), nil
+		return r.tablesEntry(name, place{}, s.since), nil
 	}
 	s, err := r.survey(ctx, dir)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	e := nodes.Entry{Name: name, Attr: nodes.Attr{Time: s.since, Rights: nodes.Private(0o600)}, File: s.file}
 	if name == parquetName {
-		e.File = nodes.DeferredFile[parquetFile]{Target: parquetFile{r, s.file}}
+		return r.mergedEntry(name, s, ""), nil
 	}
-	return e, nil
+	return nodes.Entry{Name: name, Attr: s.attr(), File: s.file}, nil
+}
+
+// attr returns the attributes of a file about all recordings. It names what others may not be
+// allowed to see.
+func (s *survey) attr() nodes.Attr { return nodes.Attr{Time: s.since, Rights: nodes.Private(0o600)} }
+
+// mergedEntry returns the entry of a file that is made of all of s.
+func (r *root) mergedEntry(name string, s *survey, kind string) nodes.Entry {
+	return nodes.Entry{Name: name, Attr: s.attr(), File: nodes.DeferredFile[mergedFile]{Target: mergedFile{r, mergedKey{s.file, kind}}}}
 }
 
 // survey returns what is known of the whole archive, whose folder dir is.
@@ -91,6 +122,8 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	switch {
 	case old == nil:
 		old = r.c.loadSaved(view)
+	case old.List == r.lost.Load():
+		old = &survey{file: file{ledger.Load(nil, "", nil), r.c.pages}} // all is made of what is known of each recording
 	case old.holds(ctx, view, r.c.disk):
 		return old, nil
 	}
@@ -135,15 +168,79 @@ func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *
 	return sink.Save(list, due), s, err
 }
 
-// A parquetFile is recordings.parquet as it was at one moment. It is a value, as a file is.
-type parquetFile struct {
-	r *root
+// A mergedKey is a file that is made of what was known of all recordings at one moment.
+type mergedKey struct {
 	file
+	kind string // of a table over all recordings, or viewsName; "": recordings.parquet
+}
+
+// A mergedFile leads to one. It is a value, as a file is.
+type mergedFile struct {
+	r *root
+	mergedKey
 }
 
 // Resolve implements the target of a nodes.DeferredFile.
-func (f parquetFile) Resolve(ctx context.Context) (nodes.File, error) {
-	return f.r.parquets.Get(ctx, f.file)
+func (f mergedFile) Resolve(ctx context.Context) (nodes.File, error) {
+	return f.r.merged.Get(ctx, f.mergedKey)
+}
+
+// loadMerged makes a file that shows all recordings.
+func (r *root) loadMerged(ctx context.Context, k mergedKey) (nodes.File, int64, error) {
+	c := r.c.cache
+	if k.kind == "" {
+		return parquet.File(c, k.maker(), parquet.Pair{Key: "recfs.table", Value: "recordings"}), k.Cost(), nil
+	}
+	t, err := r.tallies.Get(ctx, k.file)
+	if err != nil {
+		return nil, 0, err
+	}
+	if k.kind == viewsName {
+		return nodes.Bytes(parquet.Views(r.c.tablesPrefix(), t.recordings, t.all(), r.kinds(k.file), "")), k.Cost(), nil
+	}
+	format, table, _ := r.single(k.kind)
+	s, err := newSingle(ctx, k.file, format, table)
+	if err != nil {
+		return nil, 0, err
+	}
+	s.lost = func() { r.lost.Store(k.List) }
+	return parquet.File(c, s.maker(), s.metadata(t.unindexed[format.Name])...), k.Cost() + s.cost(), nil
+}
+
+// A tally is how many recordings a list has.
+type tally struct {
+	recordings int
+	unindexed  map[string]int // of each format, those that open and have no index
+}
+
+// all returns how many have no index.
+func (t tally) all() (n int) {
+	for _, one := range t.unindexed {
+		n += one
+	}
+	return n
+}
+
+// tally counts the recordings.
+func (f file) tally(ctx context.Context) (tally, int64, error) {
+	t := tally{unindexed: map[string]int{}}
+	for i := range f.Blocks() {
+		page, err := f.Page(ctx, f.pages, i)
+		if err != nil {
+			return t, 0, err
+		}
+		for j := range page {
+			r := &page[j]
+			if r.Line != "" {
+				t.recordings++
+			}
+			if r.Format != "" && !r.Indexed {
+				t.unindexed[r.Format]++
+			}
+		}
+	}
+	const cost = 512
+	return t, cost, nil
 }
 
 // recent returns what was known of the whole archive a short time ago, for tables/: a reader looks

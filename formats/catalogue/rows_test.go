@@ -24,7 +24,7 @@ func TestParquetOfMany(t *testing.T) {
 	}
 	c := formatstest.NewCache(t)
 	s := file{w.List(), ledger.NewPages(c)}
-	b, err := nodes.ReadAll(t.Context(), parquet.File(c, s.maker()))
+	b, err := nodes.ReadAll(t.Context(), parquet.File(c, s.maker(), parquet.Pair{Key: "recfs.table", Value: "recordings"}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,8 +53,9 @@ func soundRecord(r *ledger.Record, list []formats.Format) bool {
 		return false
 	}
 	runners, err := runners(r.Runs)
+	opens := s.Error == ""
 	return s.place() == r.Path && iofs.ValidPath(strings.ToValidUTF8(r.Path, "_")) && err == nil && soundRunners(runners) &&
-		soundTables(r.Tables) && (r.Tables == nil && r.Format == "" || r.Format == s.Format && s.Error == "")
+		soundTables(r.Tables) && (opens && r.Format == s.Format || !opens && r.Format == "" && r.Tables == nil) && r.Indexed == (opens && s.Indexed)
 }
 
 // place returns the path as it is in the mount.

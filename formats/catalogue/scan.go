@@ -50,7 +50,7 @@ type item struct {
 // What is found is opened manyTasks at a time, so that what was looked up to open it need not be
 // there for all at once. No more than manyItems wait for that.
 const (
-	manyTasks = 256
+	manyTasks = 64
 	manyItems = 4096
 )
 
@@ -332,8 +332,8 @@ func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Reco
 		return
 	}
 	known.Line, known.Runs, known.Open = string(b)+"\n", runsOf(list), !keep
-	if len(known.Tables) > 0 && sum.Error == "" {
-		known.Format = sum.Format
+	if sum.Error == "" {
+		known.Format, known.Indexed = sum.Format, sum.Indexed
 	}
 }
 

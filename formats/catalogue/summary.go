@@ -19,6 +19,7 @@ import (
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/wire"
 )
 
 // A Summary is what is known of a recording without decoding it: from its
@@ -72,6 +73,9 @@ type digest struct {
 // cost is about what a digest counts for in the cache.
 func (d *digest) cost() int64 {
 	n := int64(1 << 10)
+	for i := range d.Tables {
+		n += int64(len(d.Tables[i].Pieces) + len(d.Tables[i].Rows))
+	}
 	for _, who := range d.Runners {
 		n += 64
 		for _, name := range who.Names {
@@ -87,7 +91,7 @@ func (d *digest) cost() int64 {
 // layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes
 // of tables, so the numbers of both are in it, a byte each. The first one is raised when the lines,
 // the digests or records change otherwise.
-const layout = 16<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+const layout = 18<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // digestName names the digest of a recording in the disk cache; "": none is
 // kept.
@@ -108,8 +112,8 @@ func PlaceOf(name string, data []byte) (id, place string, ok bool) {
 	if !strings.HasPrefix(rest, "summary-") {
 		return "", "", false
 	}
-	var d digest
-	if json.Unmarshal(data, &d) != nil || d.Place == "" {
+	d, err := decodeDigest(data)
+	if err != nil || d.Place == "" {
 		return "", "", false
 	}
 	if exact, err := hex.DecodeString(d.PlaceHex); err == nil && len(exact) > 0 {
@@ -131,12 +135,10 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 		Stamp: r.Stamp(), Tables: tablesOf(o), Beside: besideOf(ctx, r, o),
 		Place: r.Place(), PlaceHex: formats.HexOf(r.Place()), Runners: k.Runners,
 	}
-	if r.Format().Beside == nil { // else the sizes are not those of this version alone
-		if err := measure(ctx, o.Dir, d.Tables); err != nil {
-			return digest{}, 0, err
-		}
-	}
 	d.Summary.take(k, true)
+	if err := measure(ctx, r, o, d.Summary.Start, d.Tables); err != nil {
+		return digest{}, 0, err
+	}
 	return d, d.cost(), nil
 }
 
@@ -145,15 +147,26 @@ func encodeDigest(d digest) []byte {
 	if err != nil {
 		return nil
 	}
-	return b
+	return wire.Pack(b)
+}
+
+// maxDigest is how many bytes a digest has before compression at most: with the rows of a few
+// tables.
+const maxDigest = 4 * maxRowBytes
+
+func decodeDigest(b []byte) (d digest, err error) {
+	if b, err = wire.Unzstd(b, maxDigest); err == nil {
+		err = json.Unmarshal(b, &d)
+	}
+	return d, err
 }
 
 // resumeDigest returns a saved digest. Where the file may be another one of the
 // same size it is made again, for which the format compares the bytes with its
 // own index.
 func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, int64, error) {
-	var d digest
-	if err := json.Unmarshal(b, &d); err != nil {
+	d, err := decodeDigest(b)
+	if err != nil {
 		return digest{}, 0, err
 	}
 	if !d.sound() || besideChanged(ctx, r.View(), r.Path(), d.Beside) {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
-	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/columnar"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/wire"
 	"recfs/formats/recordings"
 	"recfs/nodes"
 )
@@ -26,52 +28,77 @@ func tablesOf(o *recordings.Opened) (list []ledger.Table) {
 	return list
 }
 
-// measure learns the sizes of tables from the tree of a recording that has an index, but for those
-// that have to be made for it. It is the one place where a size is learnt: digests keep it, and
-// records of the catalogue have it from them.
-func measure(ctx context.Context, tree nodes.Dir, list []ledger.Table) error {
-	for i, t := range list {
-		e, err := nodes.Lookup(ctx, tree, tablePath(t.Name))
-		if err != nil || e.File == nil {
+// measure learns from a recording that has an index what the catalogue knows of its tables: their
+// sizes, but for those that have to be made for it or depend on what lies beside it, and the rows
+// of those of which there is one file for all recordings. start is that of the recording.
+func measure(ctx context.Context, r archive.Recording, o *recordings.Opened, start *string, list []ledger.Table) error {
+	format := r.Format()
+	for i := range o.Tables {
+		m := &o.Tables[i]
+		single := format.SingleTable(m.Name)
+		sized := format.Beside == nil && (m.Counted == nil || m.Counted(ctx))
+		if !sized && single == nil {
 			continue
 		}
-		if m, ok := e.File.(nodes.Measured); ok && !m.IsMeasured(ctx) {
-			continue
+		to := &list[slices.IndexFunc(list, func(t ledger.Table) bool { return t.Name == m.Name })]
+		t, err := m.Make(ctx)
+		if err == nil && sized {
+			to.Groups = len(t.Groups)
+			to.Size, err = parquet.BareSize(t, format.Timeless, originOf("", start), parquet.Metadata(format.Name, m.Name, o.Name)...)
 		}
-		n, err := e.File.Size(ctx)
-		switch {
-		case formats.IsShort(err):
+		if err == nil && single != nil {
+			err = keepRows(ctx, &t, single.Columns, to)
+		}
+		if err != nil {
 			return err
-		case err == nil:
-			list[i].Size = n
 		}
 	}
 	return nil
 }
 
-// tablePath returns where in the tree of a recording a table is.
-func tablePath(table string) string { return tablesName + "/" + table + parquet.Extension }
+// originOf returns what each row tells of a recording at a path with a start, which may be nil.
+func originOf(at string, start *string) columnar.Origin {
+	o := columnar.Origin{Path: string([]rune(at))} // U+FFFD, as in recordings.jsonl
+	if start != nil {
+		if t, err := time.Parse(time.RFC3339Nano, *start); err == nil {
+			o.Start, o.Dated = t.UnixMicro(), true
+		}
+	}
+	return o
+}
 
-// A tableRef is a table of one version of a recording. It is a value.
+// A tableRef is a table of one version of a recording, which lies at a path. It is a value.
 type tableRef struct {
+	r         *root
 	recording archive.Recording
+	path      string
 	name      string
 }
 
 // Resolve implements the target of a nodes.DeferredFile.
-func (t tableRef) Resolve(ctx context.Context) (nodes.File, error) {
-	tree, err := t.recording.Tree(ctx)
+func (t tableRef) Resolve(ctx context.Context) (nodes.File, error) { return t.r.named.Get(ctx, t) }
+
+// load returns the file, whose recording is opened when it is asked for.
+func (t tableRef) load(ctx context.Context) (nodes.File, error) {
+	o, err := t.recording.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e, err := nodes.Lookup(ctx, tree, tablePath(t.name))
-	if err != nil {
-		return nil, err
-	}
-	if e.File == nil {
+	i := slices.IndexFunc(o.Tables, func(m columnar.Maker) bool { return m.Name == t.name })
+	if i < 0 {
 		return nil, nodes.NotExist("lookup", t.name)
 	}
-	return e.File, nil
+	format := t.recording.Format()
+	origin := func(ctx context.Context) (columnar.Origin, error) {
+		k, err := o.Summary(ctx)
+		if err != nil {
+			return columnar.Origin{}, err
+		}
+		var s Summary
+		s.take(k, true)
+		return originOf(t.path, s.Start), nil
+	}
+	return parquet.NamedFile(t.r.c.cache, &o.Tables[i], format.Timeless, origin, parquet.Metadata(format.Name, t.name, o.Name)...), nil
 }
 
 // A tableFile is a table as a file, whose recording is opened when it is read, or its size is not
@@ -83,9 +110,13 @@ type tableFile struct {
 
 var _ nodes.Measured = tableFile{}
 
-// tableOf returns a table of a recording.
-func tableOf(r archive.Recording, t ledger.Table) tableFile {
-	return tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{r, t.Name}}, t.Size}
+// tableOf returns a table of a recording, of which t is known.
+func (r *root) tableOf(recording archive.Recording, at string, t ledger.Table) tableFile {
+	f := tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{r, recording, at, t.Name}}, t.Size}
+	if f.size != ledger.Unknown {
+		f.size = parquet.NamedSize(t.Size, t.Groups, string([]rune(at)))
+	}
+	return f
 }
 
 // Size implements nodes.File.
@@ -98,13 +129,30 @@ func (t tableFile) Size(ctx context.Context) (int64, error) {
 
 // Open implements nodes.File. A table of another size than is known is stale.
 func (t tableFile) Open(ctx context.Context) (nodes.Content, error) {
-	content, err := t.DeferredFile.Open(ctx)
+	content, err := t.open(ctx)
 	if err != nil || t.size == ledger.Unknown || content.Size() == t.size {
 		return content, err
 	}
 	defer nodes.CloseContent(content)
 	return nil, nodes.SizeError(t.size, content.Size())
 }
+
+// open returns the content. That of a small table is kept whole.
+func (t tableFile) open(ctx context.Context) (nodes.Content, error) {
+	if t.size == ledger.Unknown || t.size > smallTable {
+		return t.DeferredFile.Open(ctx)
+	}
+	packed, err := t.Target.r.small.Get(ctx, t.Target)
+	if err != nil {
+		return nil, err
+	}
+	b, err := wire.Unzstd(packed, smallTable)
+	return nodes.BytesContent(b), err
+}
+
+// smallTable is how many bytes a table has at most that is kept whole, compressed: it takes less
+// than the tree of its recording.
+const smallTable = 64 << 10
 
 // IsMeasured implements nodes.Measured.
 func (t tableFile) IsMeasured(ctx context.Context) bool {
@@ -123,7 +171,7 @@ func (t tableFile) IsMeasured(ctx context.Context) bool {
 func soundTables(list []ledger.Table) bool {
 	for i, t := range list {
 		name := strings.ContainsFunc(t.Name, func(c rune) bool { return (c < 'a' || c > 'z') && c != '_' })
-		if t.Name == "" || name || t.Size < ledger.Unknown || i > 0 && list[i-1].Name >= t.Name {
+		if t.Name == "" || name || t.Size < ledger.Unknown || t.Groups < 0 || t.Packed < 0 || i > 0 && list[i-1].Name >= t.Name {
 			return false
 		}
 	}

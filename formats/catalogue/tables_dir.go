@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	iofs "io/fs"
-	"path"
 	"time"
 
 	"recfs/formats/archive"
@@ -17,7 +16,7 @@ import (
 // A namesKey is a directory below tables/ when the list with that sum was made.
 type namesKey struct {
 	sum [sha256.Size]byte
-	at  string
+	at  place
 }
 
 // namesPeak is what is needed to read a block of the catalogue. Names are charged as they are
@@ -31,8 +30,8 @@ type tablesDir struct {
 
 // A tablesPath leads to what a directory is at one moment.
 type tablesPath struct {
-	r    *root
-	path string // below tables/
+	r *root
+	place
 }
 
 var _ nodes.Volatile = tablesDir{}
@@ -45,28 +44,28 @@ func (d tablesDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 		return nodes.Entry{}, err
 	}
 	if name == "." {
-		return t.r.tablesEntry(path.Base(t.path), t.path, s.since), nil
+		return t.r.tablesEntry(name, t.place, s.since), nil
 	}
-	p, ok := placeOf(t.path)
-	if !ok {
-		return nodes.Entry{}, nodes.NotExist("lookup", name)
+	if kind, ok := t.r.fileIn(s, t.place, name); ok {
+		return t.r.mergedEntry(name, s, kind), nil
 	}
-	r, table, err := s.table(ctx, p, name)
+	r, table, err := s.table(ctx, t.place, name)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
 	if r != nil {
 		return t.r.tableEntry(ctx, r, table, name)
 	}
-	if ok, err := s.hasDir(ctx, p, name); err != nil || !ok {
+	in, ok, err := s.dirIn(ctx, t.place, name)
+	if err != nil || !ok {
 		return nodes.Entry{}, cmp.Or(err, nodes.NotExist("lookup", name))
 	}
-	return t.r.tablesEntry(name, path.Join(t.path, name), s.since), nil
+	return t.r.tablesEntry(name, in, s.since), nil
 }
 
 // tablesEntry returns the entry of a directory below tables/. It names what others may not be
 // allowed to see.
-func (r *root) tablesEntry(name, at string, since time.Time) nodes.Entry {
+func (r *root) tablesEntry(name string, at place, since time.Time) nodes.Entry {
 	dir := tablesDir{nodes.Deferred[tablesPath]{Target: tablesPath{r, at}}}
 	return nodes.Entry{Name: name, Attr: nodes.Attr{Time: since, Rights: nodes.Private(0o700)}, Dir: dir}
 }
@@ -89,7 +88,7 @@ func (r *root) tableEntry(ctx context.Context, known *ledger.Record, t ledger.Ta
 	if !recording.Stamp().Same(known.Stamp) {
 		t.Size = ledger.Unknown
 	}
-	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: tableOf(recording, t)}
+	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.tableOf(recording, known.Path, t)}
 	table.Rights.Mode &^= 0o111
 	return table, nil
 }
@@ -103,12 +102,11 @@ func (t tablesPath) Resolve(ctx context.Context) (nodes.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := t.r.names.GetFrom(ctx, namesKey{s.Sum(), t.path}, func(ctx context.Context, k namesKey) (source.Names, int64, error) {
-		p, ok := placeOf(k.at)
-		if !ok {
-			return nil, 0, nodes.NotExist("lookup", k.at)
-		}
-		names, err := s.names(ctx, p)
+	if t.table == "" {
+		return &tablesList{t, t.r.namesOf(s, t.place), s.since}, nil
+	}
+	names, err := t.r.names.GetFrom(ctx, namesKey{s.Sum(), t.place}, func(ctx context.Context, k namesKey) (source.Names, int64, error) {
+		names, err := s.names(ctx, k.at)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -137,10 +135,7 @@ func (s *tablesList) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if i < 0 || i >= s.names.Len() {
 		return nodes.Entry{}, nodes.NotExist("lookup", "")
 	}
-	name, typ := s.names.At(i)
-	if typ == iofs.ModeDir {
-		return s.at.r.tablesEntry(name, path.Join(s.at.path, name), s.since), nil
-	}
+	name, _ := s.names.At(i)
 	e, err := tablesDir{nodes.Deferred[tablesPath]{Target: s.at}}.Lookup(ctx, name)
 	e.Name = name
 	return e, err

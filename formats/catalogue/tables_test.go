@@ -1,22 +1,25 @@
 package catalogue
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/columnar"
+	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/testing/parquettest"
 	"recfs/formats/source"
@@ -24,37 +27,58 @@ import (
 	"recfs/nodes/nodestest"
 )
 
+// textTable makes a table of one row, a text.
+func textTable(name string, text func(ctx context.Context) (string, error)) columnar.Maker {
+	return columnar.Maker{Name: name, Make: func(ctx context.Context) (columnar.Table, error) {
+		s, err := text(ctx)
+		group := columnar.Group{Rows: 1, Columns: []columnar.Counts{{Bytes: columnar.TextLen(s)}}}
+		return columnar.NewTable(name, columnar.Required(columnar.Text, "text"), []columnar.Group{group}, func(_ context.Context, b *columnar.Batch, _ int) error {
+			b.Text(s)
+			return nil
+		}), err
+	}}
+}
+
+// textIn returns the text of a table whose row says of which recording it is.
+func textIn(t *testing.T, file, recording string) string {
+	t.Helper()
+	table := parquettest.Read(t, []byte(file))
+	if len(table.Columns) != 3 || table.Rows() != 1 || table.Columns[0].Values[0] != recording {
+		t.Errorf("%s: %s", recording, table.Text())
+		return ""
+	}
+	return table.Columns[2].Values[0].(string)
+}
+
 // tabled is rec with two tables, unless the recording has no more than its magic. opens counts what
 // is opened.
 func tabled(opens *atomic.Int32) formats.Format {
-	return withTables(func(in formats.Input, body nodes.File) []nodes.Entry {
+	return withTables(func(in formats.Input, body func(context.Context) (string, error)) []columnar.Maker {
 		opens.Add(1)
 		if in.Size == 3 {
 			return nil
 		}
-		return []nodes.Entry{
-			{Name: "rows.parquet", File: body}, {Name: "some_more.parquet", File: nodes.Bytes([]byte("more of " + in.Name))},
+		return []columnar.Maker{
+			textTable("rows", body),
+			textTable("some_more", func(context.Context) (string, error) { return "more of " + in.Name, nil }),
 		}
 	})
 }
 
 // withTables is rec with the tables that a function gives.
-func withTables(tables func(in formats.Input, body nodes.File) []nodes.Entry) formats.Format {
+func withTables(tables func(in formats.Input, body func(context.Context) (string, error)) []columnar.Maker) formats.Format {
 	f := rec
 	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		plain, _ := rec.Tree(r, c)
 		body, _ := nodes.Lookup(context.Background(), plain, "body")
-		list := tables(r.Input, body.File)
+		list := tables(r.Input, func(ctx context.Context) (string, error) {
+			b, err := nodes.ReadAll(ctx, body.File)
+			return string(b), err
+		})
 		if list == nil {
 			return plain, nil
 		}
-		var makers []columnar.Maker
-		for _, e := range list {
-			if name, ok := strings.CutSuffix(e.Name, ".parquet"); ok {
-				makers = append(makers, columnar.Maker{Name: name})
-			}
-		}
-		return nodes.List(body, nodes.Entry{Name: "tables", Dir: nodes.List(list...)}), makers
+		return nodes.List(body, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, list)}), list
 	}
 	return f
 }
@@ -85,23 +109,25 @@ func filesOf(t *testing.T, root nodes.Dir, name string) map[string]string {
 // else.
 func TestTables(t *testing.T) {
 	var opens atomic.Int32
+	long := strings.Repeat("ä=", 75)
 	root, _ := tablesRootOf(t, &opens, map[string]string{
-		"a.rec": "RECone", `tick=5/_x/.h:\i%.rec`: "RECtwo", "tick=5/bad\xffä.rec": "RECthree", "none/e.rec": "REC",
+		"x.parquet/a.rec": "RECfour", "x.rec/b.rec": "RECfive", long + ".rec": "RECsix", "a.rec": "RECone", `tick=5/_x/.h:\i%.rec`: "RECtwo", "tick=5/bad\xffä.rec": "RECthree", "none/e.rec": "REC",
 		"broken.rec": "junk", "other.txt": "text",
 	})
-	want := map[string]string{}
-	for file, body := range map[string]string{"a.rec": "one", "tick%3D5/%5Fx/%2Eh%3A%5Ci%25.rec": "two", "tick%3D5/bad%FFä.rec": "three"} {
-		source := map[string]string{"one": "a.rec", "two": `.h:\i%.rec`, "three": "bad\xffä.rec"}[body]
-		want["rec/rows/"+file+".parquet"], want["rec/some_more/"+file+".parquet"] = body, "more of "+source
-	}
 	got := filesOf(t, root, "tables")
-	for name, content := range want {
-		if got[name] != content {
-			t.Errorf("%s: %q, want %q", name, got[name], content)
+	for at, body := range map[string]string{
+		"a.rec": "one", `tick=5/_x/.h:\i%.rec`: "two", "tick=5/bad\xffä.rec": "three", "x.parquet/a.rec": "four", "x.rec/b.rec": "five", long + ".rec": "six",
+	} {
+		file, shown := parquet.EscapePath(at), strings.ToValidUTF8(at, "\ufffd")
+		if text := textIn(t, got["rec/rows/"+file], shown); text != body {
+			t.Errorf("%s: %q, want %q", file, text, body)
+		}
+		if text, want := textIn(t, got["rec/some_more/"+file], shown), "more of "+strings.ToValidUTF8(path.Base(at), "\ufffd"); text != want {
+			t.Errorf("%s: %q, want %q", file, text, want)
 		}
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d files, want %d: %q", len(got), len(want), got)
+	if text, err := read(t, root, parquetName); len(got) != 13 || got[parquetName] != text || err != nil {
+		t.Errorf("%d files, %v: %q", len(got), err, slices.Sorted(maps.Keys(got)))
 	}
 	e, err := nodes.Child(t.Context(), root, "tables")
 	if err != nil {
@@ -166,8 +192,9 @@ func TestTablesFollows(t *testing.T) {
 	}
 	write(t, dir, "a.rec", "RECone and more")
 	after := look()
-	if n, err := after.File.Size(t.Context()); n != int64(len("one and more")) || err != nil || after.File == before.File {
-		t.Errorf("%d bytes, %v", n, err)
+	text, err := read(t, root, "tables/rec/rows/a.rec.parquet")
+	if n, failed := after.File.Size(t.Context()); n != int64(len(text)) || cmp.Or(err, failed) != nil || after.File == before.File || textIn(t, text, "a.rec") != "one and more" {
+		t.Errorf("%d bytes, %v", n, cmp.Or(err, failed))
 	}
 	if after.Time.Equal(before.Time) {
 		t.Error("the time is the same")
@@ -221,17 +248,17 @@ func TestRecordingsParquet(t *testing.T) {
 	}
 }
 
-// unmeasured is a file that has to be made before its size is known.
-type unmeasured struct{ nodes.File }
-
-// IsMeasured implements nodes.Measured.
-func (unmeasured) IsMeasured(context.Context) bool { return false }
+// unmeasured is a table that has to be made before its size is known.
+func unmeasured(m columnar.Maker) columnar.Maker {
+	m.Counted = func(context.Context) bool { return false }
+	return m
+}
 
 // TestTablesMeasures holds that a listing of tables/ makes no table that a listing of the recording
 // does not make.
 func TestTablesMeasures(t *testing.T) {
-	f := withTables(func(_ formats.Input, body nodes.File) []nodes.Entry {
-		return []nodes.Entry{{Name: "known.parquet", File: body}, {Name: "made.parquet", File: unmeasured{body}}}
+	f := withTables(func(_ formats.Input, body func(context.Context) (string, error)) []columnar.Maker {
+		return []columnar.Maker{textTable("known", body), unmeasured(textTable("made", body))}
 	})
 	dir := t.TempDir()
 	write(t, dir, "a.rec", "REC a")
@@ -285,10 +312,12 @@ func measuredTables(trees *atomic.Int32) formats.Format {
 		trees.Add(1)
 		dir, _ := plain(r, c)
 		index, _ := nodes.Lookup(context.Background(), dir, "index.json")
-		rows := nodes.Bytes(bytes.Repeat([]byte("row"), int(r.Size)))
-		return nodes.List(index, nodes.Entry{Name: "tables", Dir: nodes.List(
-			nodes.Entry{Name: "made.parquet", File: unmeasured{rows}}, nodes.Entry{Name: "rows.parquet", File: rows},
-		)}), []columnar.Maker{{Name: "rows"}, {Name: "made"}}
+		rows := func(ctx context.Context) (string, error) {
+			_, err := r.Index(ctx)
+			return strings.Repeat("row", int(r.Size)), err
+		}
+		list := []columnar.Maker{textTable("rows", rows), unmeasured(textTable("made", rows))}
+		return nodes.List(index, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, list)}), list
 	}
 	return f
 }
@@ -348,7 +377,7 @@ func newMeasured(t *testing.T) *measuredArchive {
 // start returns the archive as another process sees it, which has opened no recording.
 func (m *measuredArchive) start(t *testing.T) *root {
 	t.Helper()
-	disk := cache.NewDisk(m.store, 1<<20, nil)
+	disk := cache.NewDisk(m.store, 16<<20, nil)
 	c := cache.New(1<<20, disk)
 	t.Cleanup(c.Close)
 	return newRoot(countedReads{formatstest.OpenLocal(t, m.dir), &m.reads}, m.formats, c, archive.Options{Disk: disk})
@@ -381,41 +410,38 @@ func TestTablesSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.count()
-	want := map[string]int64{"a.rec.parquet": 15, "b.rec.parquet": 24}
-	if diff := cmp.Diff(want, sizesBelow(t, root, "tables/rec/rows")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]int64{"d.rec.parquet": 24}, sizesBelow(t, root, "tables/rec/rows/c.tar")); diff != "" {
-		t.Errorf("in a container (-want +got):\n%s", diff)
-	}
+	known := sizesBelow(t, root, "tables/rec/rows")
+	known["c.tar/d.rec.parquet"] = sizesBelow(t, root, "tables/rec/rows/c.tar")["d.rec.parquet"]
 	m.wantNoneOpened(t)
+	sizes := map[string]int64{}
+	for name, content := range nodestest.Files(t, first(nodes.Lookup(t.Context(), m.start(t), "tables/rec/rows")).Dir) {
+		sizes[name] = int64(len(content))
+	}
+	if diff := gocmp.Diff(sizes, known); diff != "" || len(sizes) != 3 {
+		t.Errorf("(-read +known):\n%s", diff)
+	}
 	if got := sizesBelow(t, root, "tables/rec/made")["a.rec.parquet"]; got != -1 {
 		t.Errorf("a table that has to be made is listed with %d bytes", got)
 	}
 	write(t, m.dir, "a.rec", "REC a, grown")
-	if got := sizesBelow(t, root, "tables/rec/rows")["a.rec.parquet"]; got != 36 {
+	if got := sizesBelow(t, root, "tables/rec/rows")["a.rec.parquet"]; got != sizes["a.rec.parquet"]+3*int64(len(", grown")) {
 		t.Errorf("%d bytes after the recording grew", got)
 	}
 }
 
 // TestTablesOfAnotherSize holds that a table which has not as many bytes as were told is stale.
 func TestTablesOfAnotherSize(t *testing.T) {
-	for name, size := range map[string]int64{"a.rec": 15, "c.tar/d.rec": 24} {
+	for _, name := range []string{"a.rec", "c.tar/d.rec"} {
 		m := newMeasured(t)
-		root, table := m.start(t), "tables/rec/rows/"+name+".parquet"
-		before, err := nodes.Lookup(t.Context(), root, table)
-		if err != nil {
+		table := "tables/rec/rows/" + name + ".parquet"
+		if _, err := read(t, m.start(t), table); err != nil {
 			t.Fatal(err)
-		}
-		if got, err := before.File.Size(t.Context()); got != size || err != nil {
-			t.Fatalf("%s: %d bytes, %v", name, got, err)
 		}
 		tree := m.formats[0].Tree
 		m.formats[0].Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-			_, makers := tree(r, c)
-			longer := nodes.Bytes(make([]byte, 16))
-			return nodes.List(nodes.Entry{Name: "tables", Dir: nodes.List(
-				nodes.Entry{Name: "made.parquet", File: longer}, nodes.Entry{Name: "rows.parquet", File: longer})}), makers
+			dir, list := tree(r, c)
+			list[0] = textTable("rows", func(context.Context) (string, error) { return "longer" + strings.Repeat("row", int(r.Size)), nil })
+			return dir, list
 		}
 		if text, err := read(t, m.start(t), table); !errors.Is(err, nodes.ErrStale) {
 			t.Errorf("%s: %d bytes, %v", name, len(text), err)
@@ -445,7 +471,7 @@ func TestTablesForgotten(t *testing.T) {
 	}
 	for i := range 20 {
 		name := fmt.Sprintf("%02d.rec", i)
-		if text, err := read(t, root, "tables/rec/rows/"+name+".parquet"); text != strings.Repeat("row", 5) || err != nil {
+		if text, err := read(t, root, "tables/rec/rows/"+name+".parquet"); err != nil || textIn(t, text, name) != strings.Repeat("row", 5) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
 		if _, err := read(t, root, name+"/index.json"); err != nil { // the catalogue says more of it now
@@ -480,7 +506,8 @@ func TestTablesBeside(t *testing.T) {
 	}
 	root := m.start(t)
 	m.count()
-	if got := sizesBelow(t, root, "tables/rec/rows")["a.rec.parquet"]; got != 15 || m.trees.Load() == 0 {
-		t.Errorf("%d bytes, %d recordings were opened", got, m.trees.Load())
+	got := sizesBelow(t, root, "tables/rec/rows")["a.rec.parquet"]
+	if text, err := read(t, root, "tables/rec/rows/a.rec.parquet"); got != int64(len(text)) || err != nil || m.trees.Load() == 0 {
+		t.Errorf("%d bytes of %d, %v, %d recordings were opened", got, len(text), err, m.trees.Load())
 	}
 }

@@ -158,14 +158,16 @@ func (l *List) Find(ctx context.Context, pages *Pages, path string) (*Record, er
 	return nil, nil
 }
 
-// Entries calls found with the name of each entry of dir, "" for the root, that has a table of a
-// format or is a directory with one below, in the order of a walk, until it returns false. Of what
-// lies in such a directory no more is read than it takes to find one.
-func (l *List) Entries(ctx context.Context, pages *Pages, dir, format, table string, found func(name string, isDir bool) bool) error {
+// Entries calls found with the name of each entry of dir, "" for the root, that is not before a
+// name and has a table of a format or is a directory with one below, in the order of a walk, until
+// it returns false. Of what lies in such a directory no more is read than it takes to find one.
+func (l *List) Entries(ctx context.Context, pages *Pages, dir, from, format, table string, found func(name string, isDir bool) bool) error {
 	c, start := l.Cursor(pages), ""
 	if dir != "" {
 		start = dir + "/"
-		if err := c.Seek(ctx, start); err != nil {
+	}
+	if start+from != "" {
+		if err := c.Seek(ctx, start+from); err != nil {
 			return err
 		}
 	}

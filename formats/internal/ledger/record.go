@@ -39,7 +39,7 @@ type Table struct {
 	Groups int   // of rows, if the size is known
 
 	// Of a table of which there is one file for all recordings, if the recording has an index:
-	Pieces string // what the rows are, as whoever has made the record knows
+	Pieces []byte // what the rows are, as whoever has made the record knows
 	Packed int    // bytes of the rows
 	Rows   []byte // the rows themselves, until the record is in a block, which has them
 }
@@ -135,7 +135,7 @@ func encode(records []Record) []byte {
 			w.Text(t.Name)
 			w.Int(t.Size)
 			w.Count(t.Groups)
-			w.Text(t.Pieces)
+			w.Blob(t.Pieces)
 			w.Count(t.Packed)
 		}
 	}
@@ -170,7 +170,7 @@ func decode(b []byte) ([]Record, error) {
 			to.Tables = make([]Table, n)
 		}
 		for i := range to.Tables {
-			to.Tables[i] = Table{Name: text(), Size: r.Int(), Groups: int(r.Uint(math.MaxInt32)), Pieces: text(), Packed: int(r.Uint(maxRows))}
+			to.Tables[i] = Table{Name: text(), Size: r.Int(), Groups: int(r.Uint(math.MaxInt32)), Pieces: r.Blob(), Packed: int(r.Uint(maxRows))}
 		}
 	}
 	return records, r.Close()

@@ -145,7 +145,7 @@ func (w *Writer) windowRows() map[string][]byte {
 				t.Rows = c.rows(kind, old)
 			}
 			if len(t.Rows) != t.Packed {
-				r.Open, t.Pieces, t.Packed = true, "", 0
+				r.Open, t.Pieces, t.Packed = true, nil, 0
 			}
 			rows[kind] = append(rows[kind], t.Rows[:t.Packed]...)
 			t.Rows = nil

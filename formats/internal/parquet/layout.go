@@ -22,6 +22,7 @@ const LayoutNumber = 1
 type Layout struct {
 	table  columnar.Table
 	groups []span // of each row group in the file
+	zeros  int64  // before the footer, behind those that are there anyway
 	footer []byte // to the end of the file
 }
 
@@ -76,15 +77,21 @@ func (l *Layout) Size() int64 { return l.end() + int64(len(l.footer)) }
 // end returns where what follows the row groups so far begins.
 func (l *Layout) end() int64 {
 	if n := len(l.groups); n > 0 {
-		return l.groups[n-1].next()
+		return l.groups[n-1].next() + l.zeros
 	}
 	return int64(len(magic))
 }
 
 // Cost returns about how many bytes the layout keeps alive.
 func (l *Layout) Cost() int64 {
-	const each = 48 // of Counts, and a share of its Group
-	return int64(len(l.footer)) + int64(len(l.groups))*int64(16+each*(len(l.table.Columns)+1))
+	const each, origin = 48, 48 // of Counts, and a share of its Group
+	n := int64(len(l.footer)) + int64(len(l.groups))*int64(16+each*(len(l.table.Columns)+1))
+	for i := range l.table.Groups {
+		for _, o := range l.table.Groups[i].Origins {
+			n += int64(origin + len(o.Path))
+		}
+	}
+	return n
 }
 
 // Content returns the file. group returns what Make does, and what to call when that is not used
@@ -101,16 +108,23 @@ func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, func(le
 		case i%2 == 1:
 			return group(ctx, i/2)
 		}
-		g := l.groups[i/2-1]
-		return make([]byte, g.next()-g.end), stays, nil
+		return make([]byte, l.gap(i/2-1)), stays, nil
 	})
 	p.Add(int64(len(magic)))
-	for _, g := range l.groups {
+	for i, g := range l.groups {
 		p.Add(g.end - g.start)
-		p.Add(g.next() - g.end)
+		p.Add(l.gap(i))
 	}
 	p.Add(int64(len(l.footer)))
 	return p
+}
+
+// gap returns how many zeros follow group i.
+func (l *Layout) gap(i int) int64 {
+	if i == len(l.groups)-1 {
+		return l.end() - l.groups[i].end
+	}
+	return l.groups[i].next() - l.groups[i].end
 }
 
 // stays is called when bytes are not used any more that need not be given back.

@@ -86,5 +86,19 @@ func UnescapeName(escaped string, folder bool) (name string, ok bool) {
 	return b.String(), EscapeName(b.String(), folder) == escaped
 }
 
-// IsCut reports whether a name may be one that EscapeName has cut.
-func IsCut(escaped string) bool { return strings.Contains(escaped, cutMark) }
+// CutName returns how a name begins that EscapeName may have cut to the given one.
+func CutName(escaped string) (begin string, ok bool) {
+	rest, _, ok := strings.Cut(escaped, cutMark)
+	for rest != "" {
+		before, after, found := strings.Cut(rest, "%")
+		if begin += before; !found {
+			break
+		}
+		c, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
+		if err != nil || len(after) < 2 {
+			break // it was cut there
+		}
+		begin, rest = begin+string([]byte{byte(c)}), after[2:]
+	}
+	return begin, ok
+}

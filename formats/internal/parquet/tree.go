@@ -15,23 +15,42 @@ const Extension = ".parquet"
 // Dir returns the directory tables/ of a recording: a file for each of its tables. One is made when
 // its file is asked for.
 func Dir(c *cache.Cache, src formats.Input, format string, tables []columnar.Maker) nodes.Dir {
-	r := newFiles(c, func(table string) []Pair { return Metadata(format, table, src.Name) })
+	r := newFiles(c, func(_ context.Context, t columnar.Table) (*Layout, error) {
+		return NewLayout(t, Metadata(format, t.Name, src.Name)...)
+	})
 	entries := make([]nodes.Entry, len(tables))
 	for i := range tables {
-		t := &tables[i]
-		entries[i] = nodes.Entry{Name: t.Name + Extension, File: nodes.DeferredFile[file]{Target: file{r, t}}}
-		if t.Counted != nil {
-			entries[i].File = countedFile{entries[i].File, t}
-		}
+		entries[i] = nodes.Entry{Name: tables[i].Name + Extension, File: r.file(&tables[i])}
 	}
 	return nodes.List(entries...)
 }
 
-// File returns the file of a table that is of no recording, which has its name alone as metadata.
-// It is made when it is asked for.
-func File(c *cache.Cache, table *columnar.Maker) nodes.File {
-	r := newFiles(c, func(table string) []Pair { return []Pair{{"recfs.table", table}} })
-	return nodes.DeferredFile[file]{Target: file{r, table}}
+// File returns the file of a table that is of no recording. It is made when it is asked for.
+func File(c *cache.Cache, table *columnar.Maker, metadata ...Pair) nodes.File {
+	return newFiles(c, func(_ context.Context, t columnar.Table) (*Layout, error) {
+		return NewLayout(t, metadata...)
+	}).file(table)
+}
+
+// NamedFile returns the file of a table of a recording whose rows tell of which they are, as origin
+// says. It is made when it is asked for.
+func NamedFile(c *cache.Cache, table *columnar.Maker, timeless bool, origin func(ctx context.Context) (columnar.Origin, error), metadata ...Pair) nodes.File {
+	return newFiles(c, func(ctx context.Context, t columnar.Table) (*Layout, error) {
+		o, err := origin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return newNamedLayout(t, timeless, o, metadata...)
+	}).file(table)
+}
+
+// file returns the file of a table.
+func (r *files) file(t *columnar.Maker) nodes.File {
+	f := nodes.DeferredFile[file]{Target: file{r, t}}
+	if t.Counted != nil {
+		return countedFile{f, t}
+	}
+	return f
 }
 
 // A countedFile is a table whose size a listing leaves out until its rows were counted.
@@ -47,13 +66,13 @@ func (f countedFile) IsMeasured(ctx context.Context) bool { return f.table.Count
 
 // files are tables of one version of a recording, or of a catalogue.
 type files struct {
-	metadata func(table string) []Pair
-	layouts  *cache.Memo[*columnar.Maker, *Layout]
-	groups   *cache.Memo[groupKey, *madeGroup]
+	layout  func(ctx context.Context, t columnar.Table) (*Layout, error)
+	layouts *cache.Memo[*columnar.Maker, *Layout]
+	groups  *cache.Memo[groupKey, *madeGroup]
 }
 
-func newFiles(c *cache.Cache, metadata func(table string) []Pair) *files {
-	r := &files{metadata: metadata}
+func newFiles(c *cache.Cache, layout func(ctx context.Context, t columnar.Table) (*Layout, error)) *files {
+	r := &files{layout: layout}
 	r.layouts = cache.NewMemo(c, r.loadLayout)
 	r.groups = cache.NewMemo(c, r.loadGroup).Peak(r.peak)
 	return r
@@ -88,7 +107,7 @@ func (r *files) loadLayout(ctx context.Context, table *columnar.Maker) (*Layout,
 	if err != nil {
 		return nil, 0, err
 	}
-	l, err := NewLayout(t, r.metadata(table.Name)...)
+	l, err := r.layout(ctx, t)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,0 +1,244 @@
+package catalogue
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/rowcount"
+	"recfs/nodes"
+)
+
+// Of a table of which there is one file for all recordings, records have the rows, in pieces of
+// [columnar.GroupRows] and what is left, and what is known of each:
+//
+//	| count | piece … |
+//
+// piece: | bytes varint | counts, as [rowcount.WriteCounts] writes them |
+
+// A piece is rows of a table of a recording.
+type piece struct {
+	bytes int
+	columnar.Group
+}
+
+// maxRowBytes is how many bytes of rows a table has at most of which they are kept.
+const maxRowBytes = 64 << 20
+
+// keepRows puts the rows of a table into what is known of it.
+func keepRows(ctx context.Context, t *columnar.Table, columns []columnar.Column, to *ledger.Table) error {
+	held, err := formats.Charge(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer held.Free()
+	w, pieces := indexfile.Append(nil), []piece{}
+	start, rows := 0, 0 // of the piece that is being written
+	end := func() {
+		if rows > 0 {
+			pieces = append(pieces, pieceOf(w.Bytes()[start:], columns, rows))
+		}
+		start, rows = len(w.Bytes()), 0
+	}
+	for i := range t.Groups {
+		b, err := t.Rows(ctx, i)
+		if err != nil {
+			return err
+		}
+		if b.Rows() != t.Groups[i].Rows {
+			return nodes.SizeError(int64(t.Groups[i].Rows), int64(b.Rows()))
+		}
+		if err := held.Grow(2 * b.Size()); err != nil {
+			return err
+		}
+		rowcount.WriteRows(w, b, func() {
+			if rows++; rows == columnar.GroupRows {
+				end()
+			}
+		})
+	}
+	if end(); len(w.Bytes()) > maxRowBytes {
+		return nil
+	}
+	to.Rows, to.Packed, to.Pieces = w.Bytes(), len(w.Bytes()), encodePieces(pieces, columns)
+	return nil
+}
+
+// pieceOf returns what is known of rows as they were written.
+func pieceOf(b []byte, columns []columnar.Column, rows int) piece {
+	count := columnar.NewCounter(columns)
+	rowcount.ReadRows(indexfile.NewReader("rows", b), count, rows)
+	p := piece{bytes: len(b), Group: columnar.Group{Rows: rows, Columns: make([]columnar.Counts, len(columns))}}
+	for i := range columns {
+		p.Columns[i] = count.Columns[i].Counts
+	}
+	return p
+}
+
+func encodePieces(list []piece, columns []columnar.Column) []byte {
+	w := indexfile.Append(nil)
+	w.Count(len(list))
+	for i := range list {
+		w.Count(list[i].bytes)
+		rowcount.WriteCounts(w, columns, &list[i].Group)
+	}
+	return w.Bytes()
+}
+
+// piecesOf returns the pieces of a table, whose record may say anything; ok is false if it has
+// none that are kept.
+func piecesOf(t *ledger.Table, columns []columnar.Column) (list []piece, ok bool) {
+	if len(t.Pieces) == 0 {
+		return nil, false
+	}
+	r := indexfile.NewReader("rows", t.Pieces)
+	list = make([]piece, r.Count(1+len(columns)))
+	sum := 0
+	for i := range list {
+		p := piece{bytes: int(r.Uint(maxRowBytes)), Group: rowcount.ReadCounts(r, columns)}
+		if p.Rows == 0 || p.Rows > columnar.GroupRows || i > 0 && list[i-1].Rows != columnar.GroupRows {
+			r.Fail("a piece of %d rows", p.Rows)
+		}
+		list[i] = p
+		sum += p.bytes
+	}
+	return list, r.Close() == nil && sum == t.Packed
+}
+
+// A span is where the rows of a piece lie: in those that a block has of a kind of tables.
+type span struct{ block, start, end int }
+
+// A single is a table over all recordings of a format that have it and an index.
+type single struct {
+	file
+	format *formats.Format
+	table  *columnar.Table
+
+	recordings int // of which it is made
+	groups     []columnar.Group
+	spans      [][]span // of each group, as many as it has Origins
+	lost       func()   // is called when rows cannot be read
+	full       bool     // the last group is of a recording with more rows than it may have
+}
+
+func (s *single) kind() string { return s.format.Name + "/" + s.table.Name }
+
+// newSingle finds the rows of a table, by what records say.
+func newSingle(ctx context.Context, f file, format *formats.Format, table *columnar.Table) (*single, error) {
+	s := &single{file: f, format: format, table: table}
+	for block := range s.Blocks() {
+		page, err := s.Page(ctx, s.pages, block)
+		if err != nil {
+			return nil, err
+		}
+		at := 0
+		for i := range page {
+			t, ok := page[i].Table(format.Name, table.Name)
+			if !ok || !page[i].Indexed {
+				continue
+			}
+			if err := s.add(&page[i], &t, block, at); err != nil {
+				return nil, err
+			}
+			at += t.Packed
+		}
+	}
+	return s, nil
+}
+
+// add adds the rows of a recording, which begin at a place in those of a block.
+func (s *single) add(r *ledger.Record, t *ledger.Table, block, at int) error {
+	pieces, ok := piecesOf(t, s.table.Columns)
+	if !ok {
+		return nil // the next look at the archive makes them again
+	}
+	s.recordings++
+	if len(pieces) == 0 {
+		return nil
+	}
+	var line Summary
+	if err := json.Unmarshal([]byte(r.Line), &line); err != nil {
+		return err
+	}
+	o := originOf(r.Path, line.Start)
+	for i := range pieces {
+		p := &pieces[i]
+		if last := len(s.groups) - 1; last < 0 || s.full || len(pieces) > 1 || s.groups[last].Rows+p.Rows > columnar.GroupRows {
+			s.full = len(pieces) > 1
+			s.groups = append(s.groups, columnar.Group{Columns: make([]columnar.Counts, len(s.table.Columns))})
+			s.spans = append(s.spans, nil)
+		}
+		last := len(s.groups) - 1
+		g := &s.groups[last]
+		for c := range g.Columns {
+			g.Columns[c].Add(&p.Columns[c], s.table.Columns[c].Type)
+		}
+		g.Rows += p.Rows
+		o.Rows = p.Rows
+		g.Origins = append(g.Origins, o)
+		s.spans[last] = append(s.spans[last], span{block, at, at + p.bytes})
+		at += p.bytes
+	}
+	return nil
+}
+
+// maker returns what makes the table.
+func (s *single) maker() *columnar.Maker {
+	return &columnar.Maker{Name: s.table.Name, Make: func(context.Context) (columnar.Table, error) {
+		t := columnar.Table{Name: s.table.Name, Columns: slices.Clone(s.table.Columns), Groups: s.groups, Fill: s.fill}
+		for i := range t.Columns { // a recording may have nulls where others have none
+			c := &t.Columns[i]
+			c.Nullable = c.Nullable || slices.ContainsFunc(s.groups, func(g columnar.Group) bool { return g.Columns[i].Nulls > 0 })
+		}
+		return t.WithOrigins(s.format.Timeless, func(group int) []columnar.Origin { return s.groups[group].Origins }), nil
+	}}
+}
+
+// fill makes the rows of a group.
+func (s *single) fill(ctx context.Context, b *columnar.Batch, group int) error {
+	g := &s.groups[group]
+	for i, at := range s.spans[group] {
+		rows, err := s.Rows(ctx, s.pages, at.block, s.kind())
+		if err == nil {
+			r := indexfile.NewReader("catalogue", rows[min(at.start, len(rows)):min(at.end, len(rows))])
+			rowcount.ReadRows(r, b, g.Origins[i].Rows)
+			err = r.Close()
+		}
+		if err != nil && !formats.IsShort(err) && ctx.Err() == nil {
+			s.lost()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// metadata returns that of the file, which says of how many recordings it was made, and how many
+// have no index.
+func (s *single) metadata(unindexed int) []parquet.Pair {
+	return []parquet.Pair{
+		{Key: "recfs.format", Value: s.format.Name},
+		{Key: "recfs.table", Value: s.table.Name},
+		{Key: "recfs.recordings", Value: strconv.Itoa(s.recordings)},
+		{Key: "recfs.unindexed", Value: strconv.Itoa(unindexed)},
+	}
+}
+
+// cost is about what it keeps alive besides the list.
+func (s *single) cost() (n int64) {
+	const each, origin = 64, 80
+	for i := range s.groups {
+		n += int64(each * len(s.groups[i].Columns))
+		for _, o := range s.groups[i].Origins {
+			n += int64(origin + len(o.Path))
+		}
+	}
+	return n
+}

@@ -1,0 +1,60 @@
+package parquet
+
+import (
+	"fmt"
+
+	"recfs/formats/columnar"
+)
+
+// A file of one recording whose rows tell of which they are has a size that follows from that which
+// it has for a path of no bytes: zeros before the footer take what a longer path may need less.
+
+// BareSize returns how many bytes such a file has for a path of none, and may need more whatever
+// the path is.
+func BareSize(t columnar.Table, timeless bool, o columnar.Origin, metadata ...Pair) (int64, error) {
+	o.Path = ""
+	l, err := NewLayout(withOrigin(t, timeless, o), metadata...)
+	if err != nil {
+		return 0, err
+	}
+	// Offsets of pages and dictionaries, and what is told of the two columns, take longer numbers.
+	const column, both = 4, 32
+	return l.Size() + int64(len(t.Groups)*(column*len(t.Columns)+both)), nil
+}
+
+// NamedSize returns how many bytes a file has for a path, from its BareSize.
+func NamedSize(bare int64, groups int, path string) int64 {
+	more := len(path)
+	if more <= maxOriginBound {
+		more *= 3 // with both bounds
+	}
+	size := bare + int64(groups*more)
+	if size > block { // what follows a group may lie a block later
+		size += int64(groups) * block
+	}
+	return size
+}
+
+// newNamedLayout returns the layout of such a file.
+func newNamedLayout(t columnar.Table, timeless bool, o columnar.Origin, metadata ...Pair) (*Layout, error) {
+	bare, err := BareSize(t, timeless, o, metadata...)
+	if err != nil {
+		return nil, err
+	}
+	l, err := NewLayout(withOrigin(t, timeless, o), metadata...)
+	if err != nil {
+		return nil, err
+	}
+	if l.zeros = NamedSize(bare, len(t.Groups), o.Path) - l.Size(); l.zeros < 0 {
+		return nil, fmt.Errorf("%s takes %d bytes more than its size", t.Name, -l.zeros)
+	}
+	return l, nil
+}
+
+// withOrigin returns a table all of whose rows are of one recording.
+func withOrigin(t columnar.Table, timeless bool, o columnar.Origin) columnar.Table {
+	return t.WithOrigins(timeless, func(group int) []columnar.Origin {
+		o.Rows = t.Groups[group].Rows
+		return []columnar.Origin{o}
+	})
+}
