@@ -22,6 +22,7 @@ import (
 	"recfs/formats/columnar"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/testing/formatstest"
+	"recfs/formats/internal/wire"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -580,8 +581,16 @@ func TestForgedCatalogue(t *testing.T) {
 			sink.Save(ledger.NewWriter(sink).List(), true)
 		}
 		for _, item := range items {
-			if b, ok := disk.Load(item.Name); ok && strings.Contains(item.Name, forged.kept) && strings.Contains(string(b), forged.old) {
-				disk.Save(item.Name, []byte(strings.Replace(string(b), forged.old, forged.new, 1)))
+			packed, ok := disk.Load(item.Name)
+			if !ok || !strings.Contains(item.Name, forged.kept) || forged.kept == "catalogue " {
+				continue
+			}
+			b, err := wire.Unzstd(packed, maxDigest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(b), forged.old) {
+				disk.Save(item.Name, wire.Pack([]byte(strings.Replace(string(b), forged.old, forged.new, 1))))
 				changed++
 			}
 		}
