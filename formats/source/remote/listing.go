@@ -113,7 +113,7 @@ func (l *listing) seal() {
 		}
 		return true
 	})
-	l.list = slices.Clip(l.list)
+	l.list, l.text = fitted(l.list), fitted(l.text)
 	sum := xxhash.New()
 	l.strong = true
 	for _, it := range l.list {
@@ -125,6 +125,14 @@ func (l *listing) seal() {
 		}
 	}
 	l.sum = sum.Sum64()
+}
+
+// fitted returns s without the room that it has to grow, if that is much.
+func fitted[T any](s []T) []T {
+	if cap(s)-len(s) <= len(s)/8 {
+		return s
+	}
+	return append(make([]T, 0, len(s)), s...)
 }
 
 func (l *listing) name(it item) string { return string(l.text[it.at : it.at+uint32(it.name)]) }

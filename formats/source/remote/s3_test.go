@@ -440,3 +440,18 @@ func TestSilence(t *testing.T) {
 		}
 	})
 }
+
+// TestListingCost holds what is kept of a key, beside its name, to 64 bytes.
+func TestListingCost(t *testing.T) {
+	const n = 100_000
+	l, names := &listing{}, 0
+	for i := range n {
+		name := fmt.Sprintf("recording-%d.teehistorian", i)
+		names += len(name)
+		l.add(name, etagOf(name), int64(i), fakeTime.UnixMilli())
+	}
+	l.seal()
+	if each := (l.cost() - int64(names)) / n; each > 64 || len(l.list) != n {
+		t.Errorf("%d bytes for each of %d names", each, len(l.list))
+	}
+}
