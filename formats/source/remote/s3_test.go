@@ -326,7 +326,7 @@ func TestListingFaults(t *testing.T) {
 		}, iofs.ErrNotExist},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tree := openFake(t, &fakeS3{objects: manyObjects(), fault: tt.fault}, nil)
+			tree := openFake(t, &fakeS3{objects: manyObjects(), fault: tt.fault}, func(o *Options) { o.Timeout = time.Minute })
 			for _, list := range []func() error{
 				func() error { _, err := tree.List(t.Context(), "."); return err },
 				func() error { return tree.Walk(t.Context(), ".") },
