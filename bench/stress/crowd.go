@@ -34,7 +34,7 @@ var imageMap = mapOf([]int32{1, 10_000, 10_000, 0, -1, 0}, []item{tiles(1, 1000,
 
 // makers are the kinds of hostile files in the crowd.
 var makers = []maker{
-	// Half a megabyte: the game layer has 11000×11000 tiles, 484 MB of hardly anything.
+	// Two megabytes: the game layer has 11000×11000 tiles, 484 MB of hardly anything.
 	{"tiles.map", mapOf(nil, []item{tiles(1, 11_000, -1, 0)}, content{11_000, 11_000, 4, 1})},
 	{"lines.nhgame", longLog},
 	{"image.map", imageMap},

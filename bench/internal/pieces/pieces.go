@@ -52,8 +52,14 @@ type pieceKind struct {
 }
 
 var kinds = []pieceKind{
-	{prefix("\x28\xb5\x2f\xfd"), unpackZstd, packZstd},
-	{prefix("\x1f\x8b\x08"), unpackGzip, packGzip},
+	{prefix("\x28\xb5\x2f\xfd"), unpackZstd, pack(func(w io.Writer) io.WriteCloser {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			panic(err) // the options are constant
+		}
+		return z
+	})},
+	{prefix("\x1f\x8b\x08"), unpackGzip, pack(func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })},
 	{func(b []byte) bool { return b[0] == 0x78 && (b[1] == 0x01 || b[1] == 0x9c || b[1] == 0xda) }, unpackZlib, packZlib},
 	{prefix("$"), unpackBlob, packBlob},
 }
@@ -106,15 +112,6 @@ func zstdFrame(b []byte) (int, bool) {
 	return 0, false
 }
 
-func packZstd(content []byte) []byte {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		panic(err) // the options are constant
-	}
-	defer e.Close()
-	return e.EncodeAll(content, nil)
-}
-
 func unpackGzip(b []byte) ([]byte, int, bool) {
 	return unpack(b, func(r io.Reader) (io.Reader, error) {
 		z, err := gzip.NewReader(r)
@@ -140,21 +137,18 @@ func unpack(b []byte, open func(io.Reader) (io.Reader, error)) ([]byte, int, boo
 	return content, len(b) - r.Len(), ok
 }
 
-func packGzip(content []byte) []byte {
-	return pack(content, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+// pack returns what packs content by a writer; a buffer takes everything.
+func pack(create func(io.Writer) io.WriteCloser) func([]byte) []byte {
+	return func(content []byte) []byte {
+		var b bytes.Buffer
+		z := create(&b)
+		_, _ = z.Write(content)
+		_ = z.Close()
+		return b.Bytes()
+	}
 }
 
-func packZlib(content []byte) []byte {
-	return pack(content, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
-}
-
-func pack(content []byte, create func(io.Writer) io.WriteCloser) []byte {
-	var b bytes.Buffer
-	z := create(&b)
-	z.Write(content) //nolint:errcheck // a buffer takes everything
-	z.Close()
-	return b.Bytes()
-}
+var packZlib = pack(func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
 
 // unpackBlob unpacks $SIZE$BASE64 of NetHack (docs/formats/nethack.md section 1.4).
 func unpackBlob(b []byte) ([]byte, int, bool) {
