@@ -17,7 +17,7 @@ import (
 // any of its bytes is seen, and that it is the copy of another file, too.
 func TestCopyTail(t *testing.T) {
 	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
-	s := newCopyWriter(disk, "some copy", formats.NewTally(formats.BytesReader([]byte("stored"))), false)
+	s := newCopyWriter(disk, "some copy", formats.NewTally(formats.BytesReader([]byte("stored"))))
 	for range 3 {
 		if err := s.add(formatstest.Compressible(1000)); err != nil {
 			t.Fatal(err)
@@ -68,34 +68,40 @@ func TestCopyTail(t *testing.T) {
 	}
 }
 
-// TestCopyFrames reads copies of both kinds.
+// TestCopyFrames reads a copy while it is written, when it is complete, and when it is damaged.
 func TestCopyFrames(t *testing.T) {
 	content := formatstest.Compressible(5*frameSize + 1000)
-	var sizes []int64
-	for _, container := range []bool{false, true} {
-		disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
-		s := newCopyWriter(disk, "a", formats.NewTally(formats.BytesReader(nil)), container)
-		for part := range slices.Chunk(content, frameSize) {
-			if err := s.add(part); err != nil {
-				t.Fatal(err)
-			}
+	disk := cache.NewDisk(t.TempDir(), 1<<30, nil)
+	s := newCopyWriter(disk, "a", formats.NewTally(formats.BytesReader(nil)))
+	for part := range slices.Chunk(content, frameSize) {
+		if err := s.add(part); err != nil {
+			t.Fatal(err)
 		}
-		if b, ok := s.frame(0); !ok || !bytes.Equal(b, content[:frameSize]) {
-			t.Errorf("frame 0 while it is written: %d bytes, %t", len(b), ok)
-		}
-		done := s.commit(int64(len(content)), nil, formats.Stamp{})
-		for i := range int64(6) {
-			want := content[i*frameSize : min((i+1)*frameSize, int64(len(content)))]
-			if b, err := done.frame(i); err != nil || !bytes.Equal(b, want) {
-				t.Errorf("frame %d: %d bytes, %v", i, len(b), err)
-			}
-		}
-		if info, err := done.f.Stat(); err == nil {
-			sizes = append(sizes, info.Size())
-		}
-		done.f.Close()
 	}
-	if len(sizes) != 2 || sizes[0] == sizes[1] {
-		t.Errorf("copies of %d bytes, want two kinds", sizes)
+	if b, err := s.frame(0); err != nil || !bytes.Equal(b, content[:frameSize]) {
+		t.Errorf("frame 0 while it is written: %d bytes, %v", len(b), err)
+	}
+	done := s.commit(int64(len(content)), nil, formats.Stamp{})
+	defer done.f.Close()
+	for i := range int64(6) {
+		want := content[i*frameSize : min((i+1)*frameSize, int64(len(content)))]
+		if b, err := done.frame(i); err != nil || !bytes.Equal(b, want) {
+			t.Errorf("frame %d: %d bytes, %v", i, len(b), err)
+		}
+	}
+	if _, err := done.frame(6); err == nil {
+		t.Error("there is a frame behind the last one")
+	}
+	for _, off := range []int64{0, done.ends[0] - 1} {
+		var b [1]byte
+		if _, err := done.f.ReadAt(b[:], off); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := done.f.WriteAt([]byte{b[0] ^ 1}, off); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := done.frame(0); err == nil {
+			t.Errorf("byte %d of a frame changed, and it was read", off)
+		}
 	}
 }

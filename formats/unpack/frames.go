@@ -11,7 +11,6 @@ import (
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
 	"github.com/SaveTheRbtz/zstd-seekable-format-go/pkg/framecache"
 	"github.com/cespare/xxhash/v2"
-	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
@@ -65,15 +64,10 @@ func kept(b []byte) []byte {
 // used as it is.
 const maxFrame = 16 << 20
 
-// frameEncoder and frameDecoder work on whole frames, for all at once.
-var (
-	frameEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(frameSize))
-	})
-	frameDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxFrame))
-	})
-)
+// frameDecoder works on whole frames of zstd, for all at once.
+var frameDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxFrame))
+})
 
 // maxFrames is how many frames a seekable zstd file may have: the table of
 // them is held in memory, 16 bytes for each, so 16 MiB at most.
@@ -90,39 +84,12 @@ func countFrames(rs io.ReadSeeker) (uint32, error) {
 	return binary.LittleEndian.Uint32(end[:]), err
 }
 
-// A frameDecompressor makes the bytes of a frame, which dst has room for.
-type frameDecompressor interface {
-	DecodeAll(packed, dst []byte) ([]byte, error)
-}
-
-// s2Frames are the frames of the copy of a container. To list one, all of it is copied, whatever is
-// read of it later: S2 takes a fourth of the time of zstd, and up to twice the room.
-type s2Frames struct {
-	packed []byte // the last one that was made
-}
-
-// EncodeAll returns a frame, which stays until the next one is made.
-func (s *s2Frames) EncodeAll(src, _ []byte) []byte {
-	if s.packed == nil {
-		s.packed = make([]byte, s2.MaxEncodedLen(frameSize))
-	}
-	return s2.Encode(s.packed, src)
-}
-
-// DecodeAll implements frameDecompressor.
-func (*s2Frames) DecodeAll(packed, dst []byte) ([]byte, error) {
-	n, err := s2.DecodedLen(packed)
-	if err == nil && n > cap(dst) {
-		err = s2.ErrTooLarge
-	}
+// readFrame returns the frame that an entry of a seek table describes.
+func readFrame(e seekable.FrameOffsetEntry, packed []byte) ([]byte, error) {
+	z, err := frameDecoder()
 	if err != nil {
 		return nil, err
 	}
-	return s2.Decode(dst[:n], packed)
-}
-
-// readFrame returns the frame that an entry of a seek table describes.
-func readFrame(e seekable.FrameOffsetEntry, packed []byte, z frameDecompressor) ([]byte, error) {
 	b, err := z.DecodeAll(packed, make([]byte, 0, e.DecompressedSize))
 	switch {
 	case err != nil:

@@ -21,7 +21,7 @@ type Stream struct {
 // Expand returns a reader of what c makes of raw: the stored bytes of a member at a version, which
 // should give size bytes. The key names the member like no other file.
 func (p *Unpacker) Expand(k source.FileKey, c Compression, raw nodes.ReaderAt, size int64) *Stream {
-	return &Stream{p, packedFile{k, c, raw, size, false}, size <= p.smallSize}
+	return &Stream{p, packedFile{k, c, raw, size}, size <= p.smallSize}
 }
 
 // Open returns what the stream gives like Unpacker.Open.

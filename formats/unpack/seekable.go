@@ -114,11 +114,7 @@ func (r *seekableReader) decode(ctx context.Context, k frameKey) ([]byte, int64,
 	if n, err := r.raw.ReadAt(ctx, packed, int64(e.CompressedOffset)); n < len(packed) {
 		return nil, 0, err
 	}
-	z, err := frameDecoder()
-	if err != nil {
-		return nil, 0, err
-	}
-	b, err := readFrame(e, packed, z)
+	b, err := readFrame(e, packed)
 	if err != nil {
 		r.wrong.Store(true)
 		return nil, 0, err

@@ -27,9 +27,9 @@ type store struct {
 // newStore returns where the copy of what c makes of raw lies.
 func newStore(ctx context.Context, disk *cache.Disk, log *slog.Logger, f packedFile) (*store, error) {
 	id, err := identity(ctx, f)
-	// The number is raised when frames are cut elsewhere, or a decoder gives other bytes, or damage,
-	// than before.
-	return &store{disk: disk, log: log, raw: f.raw, v: f.key.Version, name: "unpacked-4 " + id}, err
+	// The number is raised when copies are written in another way, or a decoder gives other bytes, or
+	// damage, than before.
+	return &store{disk: disk, log: log, raw: f.raw, v: f.key.Version, name: "unpacked-5 " + id}, err
 }
 
 // identity names what a file decompresses to by its size and samples of its

@@ -37,8 +37,7 @@ type packedFile struct {
 	c   Compression
 	raw nodes.ReaderAt
 
-	size   int64 // that it should give, or formats.UnknownSize
-	listed bool  // it is a container
+	size int64 // that it should give, or formats.UnknownSize
 }
 
 // A stream decompresses one version of a large file for all who read it. It goes as far as is read,
@@ -109,8 +108,10 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 			}
 			s.begin()
 		case decoding:
-			if b, ok := s.part.frame(i); ok {
-				return b, nil
+			if s.part != nil {
+				if b, err := s.part.frame(i); err == nil {
+					return b, nil
+				}
 			}
 			if i < s.fwd.at {
 				s.giveUp()
@@ -174,7 +175,7 @@ func (s *stream) begin() {
 	raw := formats.NewTally(s.raw)
 	s.fwd = &forward{dec: newDecoder(s.c, raw, s.key.Version.Size, inputSize)}
 	if s.copies != nil {
-		s.part = newCopyWriter(s.copies.disk, s.copies.name, raw, s.listed)
+		s.part = newCopyWriter(s.copies.disk, s.copies.name, raw)
 	}
 	s.state, s.began = decoding, time.Now()
 }
