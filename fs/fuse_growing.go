@@ -89,7 +89,7 @@ func (n *node) newest(ctx context.Context) (e nodes.Entry, origin nodes.Grower, 
 		return e, nil, err
 	}
 	origin = growerOf(e)
-	if origin == nil || origin == n.origin || !origin.GrewFrom(n.origin) {
+	if origin == nil || origin == n.origin || origin.Since(n.origin) != nodes.Grown {
 		return e, nil, nil
 	}
 	e = top.parent.child(e)

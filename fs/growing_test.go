@@ -28,14 +28,15 @@ func newGrownDir(text string, n int) *grownDir {
 	), text, n}
 }
 
-func (d *grownDir) GrewFrom(earlier nodes.Grower) bool {
+func (d *grownDir) Since(earlier nodes.Grower) nodes.Change {
 	e, ok := earlier.(*grownDir)
-	return ok && e.text == d.text && e.n <= d.n
-}
-
-func (d *grownDir) Replaces(earlier nodes.Grower) bool {
-	e, ok := earlier.(*grownDir)
-	return ok && e.text != d.text
+	switch {
+	case ok && e.text != d.text:
+		return nodes.Replaced
+	case ok && e.n <= d.n:
+		return nodes.Grown
+	}
+	return nodes.Unknown
 }
 
 // A grownFile is a file that grows in a volatile directory.
@@ -49,14 +50,15 @@ func newGrownFile(text string, n int) *grownFile {
 	return &grownFile{nodes.Bytes([]byte(text[:n])), text, n}
 }
 
-func (f *grownFile) GrewFrom(earlier nodes.Grower) bool {
+func (f *grownFile) Since(earlier nodes.Grower) nodes.Change {
 	e, ok := earlier.(*grownFile)
-	return ok && e.text == f.text && e.n <= f.n
-}
-
-func (f *grownFile) Replaces(earlier nodes.Grower) bool {
-	e, ok := earlier.(*grownFile)
-	return ok && e.text != f.text
+	switch {
+	case ok && e.text != f.text:
+		return nodes.Replaced
+	case ok && e.n <= f.n:
+		return nodes.Grown
+	}
+	return nodes.Unknown
 }
 
 // followed reads a file that is open as a program does that follows it: it asks for the size, then

@@ -217,7 +217,7 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 			// The node may be of a later version than the directory that e was found in.
 		case same:
 			s.node = s.node.renewed(e, s.node.origin)
-		case e.Grows && s.node.origin != nil && origin != nil && origin.GrewFrom(s.node.origin):
+		case e.Grows && s.node.origin != nil && origin != nil && origin.Since(s.node.origin) == nodes.Grown:
 			s.node = s.node.renewed(e, origin)
 			same = true
 		}
@@ -225,7 +225,7 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 			s.lookups++
 			return s.node, nil
 		}
-		if now, before := growerOf(e), growerOf(old); now != nil && before != nil && now.Replaces(before) {
+		if now, before := growerOf(e), growerOf(old); now != nil && before != nil && now.Since(before) == nodes.Replaced {
 			t.replaced.Swap(parent.childIno(e.Name), t.generation+1)
 		}
 	}

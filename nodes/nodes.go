@@ -93,17 +93,22 @@ type Volatile interface {
 	Snapshot(ctx context.Context) (Dir, error)
 }
 
-// A Grower is the Dir or File of an entry of a Volatile that can tell whether it grew out of
-// another. Who has a file open that Grows then sees what was added.
+// A Grower is the Dir or File of an entry of a Volatile that can tell what became of another. Who
+// has a file open that Grows then sees what was added.
 type Grower interface {
-	// GrewFrom reports whether earlier, a value for an entry of the same name, shows an earlier
-	// version of the same source, to which bytes were added, and that was not replaced.
-	GrewFrom(earlier Grower) bool
-
-	// Replaces reports whether earlier, a value for an entry of the same name, shows a source in whose
-	// place there is another one now, or that is shorter now. Where that is not known it is false.
-	Replaces(earlier Grower) bool
+	// Since tells how what earlier shows, a value for an entry of the same name, became what this one
+	// shows.
+	Since(earlier Grower) Change
 }
+
+// A Change is what became of a source.
+type Change int
+
+const (
+	Unknown  Change = iota
+	Grown           // bytes were added, maybe none, and it was not replaced
+	Replaced        // there is another one in its place, or it is shorter
+)
 
 // A File is immutable. File values are comparable, like Dir values.
 type File interface {

@@ -66,8 +66,8 @@ func (c child) standIn(dir nodes.Dir) nodes.Dir {
 	return d
 }
 
-// compare asks the recordings that c and an earlier child of its path are in.
-func (c child) compare(earlier nodes.Grower, how func(now, before nodes.Grower) bool) bool {
+// since asks the recordings that c and an earlier child of its path are in.
+func (c child) since(earlier nodes.Grower) nodes.Change {
 	var e child
 	switch earlier := earlier.(type) {
 	case childDir:
@@ -77,7 +77,10 @@ func (c child) compare(earlier nodes.Grower, how func(now, before nodes.Grower) 
 	}
 	now, ok := c.top.(nodes.Grower)
 	before, was := e.top.(nodes.Grower)
-	return ok && was && e.path == c.path && how(now, before)
+	if !ok || !was || e.path != c.path {
+		return nodes.Unknown
+	}
+	return now.Since(before)
 }
 
 // An openDir is what a child of a recording resolves to.
@@ -100,15 +103,8 @@ func (d openDir) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs.
 // A childDir is the directory that stands for a child.
 type childDir struct{ nodes.Deferred[child] }
 
-// GrewFrom implements nodes.Grower.
-func (d childDir) GrewFrom(earlier nodes.Grower) bool {
-	return d.Target.compare(earlier, nodes.Grower.GrewFrom)
-}
-
-// Replaces implements nodes.Grower.
-func (d childDir) Replaces(earlier nodes.Grower) bool {
-	return d.Target.compare(earlier, nodes.Grower.Replaces)
-}
+// Since implements nodes.Grower.
+func (d childDir) Since(earlier nodes.Grower) nodes.Change { return d.Target.since(earlier) }
 
 // A volatileDir is a childDir whose entries are looked up by name.
 type volatileDir struct{ childDir }
@@ -143,12 +139,5 @@ func (r fileRef) Resolve(ctx context.Context) (nodes.File, error) {
 	return e.File, err
 }
 
-// GrewFrom implements nodes.Grower.
-func (f childFile) GrewFrom(earlier nodes.Grower) bool {
-	return f.Target.compare(earlier, nodes.Grower.GrewFrom)
-}
-
-// Replaces implements nodes.Grower.
-func (f childFile) Replaces(earlier nodes.Grower) bool {
-	return f.Target.compare(earlier, nodes.Grower.Replaces)
-}
+// Since implements nodes.Grower.
+func (f childFile) Since(earlier nodes.Grower) nodes.Change { return f.Target.since(earlier) }

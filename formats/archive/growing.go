@@ -5,6 +5,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats/source"
+	"recfs/nodes"
 )
 
 // atRest is for how long nobody wrote to a file of which it is not expected that it grows.
@@ -16,17 +17,18 @@ func grows(v source.Version) bool {
 	return v.Dev != 0 && v.Born != 0 && time.Since(v.Time()) < atRest
 }
 
-// grew reports whether a file has a later version of what it was, with as many bytes or more. It is
-// the same inode: the number alone does not tell, as the next file gets that of a removed one.
-func grew(earlier, now source.Version) bool {
-	return now.Born != 0 && now.Inode != 0 && now.Dev == earlier.Dev && now.Inode == earlier.Inode &&
-		now.Born == earlier.Born && now.Size >= earlier.Size
-}
-
-// replaced reports whether there is another file where one was, or it was cut.
-func replaced(earlier, now source.Version) bool {
-	other := now.Dev != earlier.Dev || now.Inode != earlier.Inode || now.Born != earlier.Born
-	return now.Born != 0 && now.Inode != 0 && other || now.Size < earlier.Size
+// changeOf tells what became of a file. The number of an inode alone does not tell, as the next file
+// gets that of a removed one.
+func changeOf(earlier, now source.Version) nodes.Change {
+	switch {
+	case now.Size < earlier.Size:
+		return nodes.Replaced
+	case now.Born == 0 || now.Inode == 0:
+		return nodes.Unknown
+	case now.Dev != earlier.Dev || now.Inode != earlier.Inode || now.Born != earlier.Born:
+		return nodes.Replaced
+	}
+	return nodes.Grown
 }
 
 // A growth is what is remembered of a file to which bytes may be added.
@@ -59,7 +61,7 @@ func (g growths) running(at string, v source.Version) bool {
 		return false
 	}
 	before, ok := g.seen.Get(at)
-	now := growth{v, ok && grew(before.v, v) && (before.was || before.v.Size < v.Size)}
+	now := growth{v, ok && changeOf(before.v, v) == nodes.Grown && (before.was || before.v.Size < v.Size)}
 	if now != before {
 		g.seen.Swap(at, now)
 	}

@@ -64,7 +64,7 @@ func TestReplaces(t *testing.T) {
 			return [...]nodes.Grower{plainFile{key: source.FileKey{Path: "a", Version: v}}, r, childFile{nodes.DeferredFile[fileRef]{Target: fileRef{child{r, "log"}}}}}
 		}
 		for i, f := range files(now) {
-			if got := f.Replaces(files(old)[i]); got != c.want {
+			if got := f.Since(files(old)[i]) == nodes.Replaced; got != c.want {
 				t.Errorf("%s: %T %v", what, f, got)
 			}
 		}

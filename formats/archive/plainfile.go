@@ -26,16 +26,17 @@ func (f plainFile) Open(ctx context.Context) (nodes.Content, error) {
 	return nodes.SectionContent(r, 0, f.key.Version.Size), nil
 }
 
-// GrewFrom implements nodes.Grower.
-func (f plainFile) GrewFrom(earlier nodes.Grower) bool {
+// Since implements nodes.Grower.
+func (f plainFile) Since(earlier nodes.Grower) nodes.Change {
 	e, ok := earlier.(plainFile)
-	return ok && e.files == f.files && e.key.Path == f.key.Path && grew(e.key.Version, f.key.Version)
-}
-
-// Replaces implements nodes.Grower.
-func (f plainFile) Replaces(earlier nodes.Grower) bool {
-	e, ok := earlier.(plainFile)
-	return ok && replaced(e.key.Version, f.key.Version)
+	if !ok {
+		return nodes.Unknown
+	}
+	c := changeOf(e.key.Version, f.key.Version)
+	if c == nodes.Grown && (e.files != f.files || e.key.Path != f.key.Path) {
+		return nodes.Unknown
+	}
+	return c
 }
 
 var _ nodes.Grower = plainFile{}

@@ -129,16 +129,18 @@ func (f indexFile) Open(ctx context.Context) (nodes.Content, error) {
 
 var _ nodes.Grower = recording{}
 
-// GrewFrom implements nodes.Grower.
-func (r recording) GrewFrom(earlier nodes.Grower) bool {
+// Since implements nodes.Grower.
+func (r recording) Since(earlier nodes.Grower) nodes.Change {
 	e, ok := earlier.(recording)
-	return ok && e.a == r.a && e.key.path == r.key.path && e.key.format == r.key.format && !r.key.packed && grew(e.key.v, r.key.v)
-}
-
-// Replaces implements nodes.Grower.
-func (r recording) Replaces(earlier nodes.Grower) bool {
-	e, ok := earlier.(recording)
-	return ok && !r.key.isDir() && !e.key.isDir() && replaced(e.key.v, r.key.v)
+	if !ok {
+		return nodes.Unknown
+	}
+	c := changeOf(e.key.v, r.key.v)
+	same := e.a == r.a && e.key.path == r.key.path && e.key.format == r.key.format && !r.key.packed
+	if c == nodes.Grown && !same || c == nodes.Replaced && (r.key.isDir() || e.key.isDir()) {
+		return nodes.Unknown
+	}
+	return c
 }
 
 // stamp returns the stamp of the recording: that of one in segments has those
