@@ -37,11 +37,6 @@ func (r containerRef) Resolve(ctx context.Context) (nodes.Dir, error) {
 	return r.a.containers.Get(ctx, r.key)
 }
 
-type containerKey struct {
-	recordingKey
-	c *container.Kind
-}
-
 // format returns the format of the container, "tar.xz" or the like.
 func (k containerKey) format() string { return container.FormatOf(k.name) }
 

@@ -301,12 +301,6 @@ type unknownFile struct {
 	naming naming
 }
 
-// listingKey: a listing holds until the directory changes.
-type listingKey struct {
-	path string
-	v    source.Version
-}
-
 // settled is how old the last change of a directory must be before its
 // listing is remembered: a change right after it may leave the same time.
 const settled = 2 * time.Second

@@ -89,14 +89,6 @@ func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Cho
 // most 128 of these.
 const packedCost = 256 << 10
 
-// A plainInput is what a compressed recording decompresses to, or why it does
-// not.
-type plainInput struct {
-	src  formats.Input
-	hurt unpack.DamageFunc // tells of damage of what is around the bytes, and may read them to their end; nil: nothing is
-	err  error
-}
-
 // take makes c, as far as it was opened, the bytes.
 func (u *plainInput) take(c unpack.Content, w *readErrors) {
 	u.hurt = c.Damage

@@ -15,31 +15,7 @@ import (
 	"recfs/nodes"
 )
 
-// A recording is the tree of one version of a recording, opened when it is
-// looked into. It is a value, equal to another of the same version.
-type recording struct {
-	a   *archive
-	key recordingKey
-}
-
-// A recordingKey is all that the tree of a recording depends on.
-type recordingKey struct {
-	path, name string // in the source; as shown
-	v          source.Version
-	format     int
-	packed     bool
-	running    bool         // only of a format that HoldsBack
-	segments   segments     // the files of a directory
-	beside     nodes.Rights // see archive.beside
-}
-
-// isDir reports whether the recording is a directory.
-func (k recordingKey) isDir() bool { return k.segments != segments{} }
-
 func (r recording) format() formats.Format { return r.a.list[r.key.format] }
-
-// A Recording is one version of a recording. It is a value, equal to another of the same version.
-type Recording struct{ r recording }
 
 // tree returns what its format makes of it.
 func (r recording) tree(ctx context.Context) (nodes.Dir, error) {

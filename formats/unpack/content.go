@@ -3,7 +3,6 @@ package unpack
 import (
 	"context"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/nodes"
@@ -29,10 +28,6 @@ func (p *Unpacker) Head(ctx context.Context, k source.FileKey, stored []byte) ([
 }
 
 const (
-	// maxSmall is up to which size a decompressed recording is held whole
-	// in the cache, or less if the cache is small.
-	maxSmall = 16 << 20
-
 	// streamShare: from this part of maxSmall on, as it is stored, a format
 	// that can is given a source that is not yet read to its end.
 	streamShare = 8
@@ -45,20 +40,6 @@ const (
 	// cache, where a copy serves those who read a member here and there.
 	listedShare = 256
 )
-
-// A Content is what a compressed file decompresses to.
-type Content struct {
-	nodes.ReaderAt
-	Size    int64                                // or formats.UnknownSize
-	Measure func(context.Context) (int64, error) // returns the size, reading to the end; nil: it is known
-	Damage  DamageFunc                           // may read to the end
-}
-
-// A Choice is what can be chosen for a file.
-type Choice struct {
-	Streams bool // its size need not be known: a large one is not read to its end
-	Listed  bool // it is a container: it is read once, and then here and there
-}
 
 // Open returns what a file decompresses to. raw reads the same file, and hears
 // of what fails in reading it, unless the error is a *ReadError.
@@ -76,7 +57,7 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 		}
 	}
 	if !maySmall || size > p.smallSize/copyShare && large.copied(ctx) {
-		return p.openLarge(ctx, large, how.Streams)
+		return large.openLarge(ctx, how.Streams)
 	}
 	s := small{p, f}
 	w, err := s.get(ctx)
@@ -84,31 +65,9 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	case err != nil:
 		return Content{}, &ReadError{err}
 	case w.more:
-		return p.openLarge(ctx, large, how.Streams)
+		return large.openLarge(ctx, how.Streams)
 	}
 	return s.open(w)
-}
-
-// openLarge returns what a file decompresses to that is not held in memory.
-func (p *Unpacker) openLarge(ctx context.Context, r *Stream, streams bool) (Content, error) {
-	size, missing, err := r.saved(ctx)
-	if err != nil {
-		return Content{}, &ReadError{err}
-	}
-	out := Content{ReaderAt: r, Size: size, Damage: r.Damaged}
-	switch {
-	case missing == nil:
-	case streams:
-		out.Size, out.Measure = formats.UnknownSize, r.length
-	case cache.IsSavedOnly(ctx):
-		return Content{Damage: undamaged}, missing
-	default:
-		out.Size, err = r.length(ctx)
-	}
-	if err != nil {
-		err = &ReadError{err} // which raw does not hear of if it is not what the shared stream reads
-	}
-	return out, err
 }
 
 // open returns what a file decompresses to that is held in memory.
@@ -135,8 +94,3 @@ func (p *Unpacker) mayBeSmall(stored int64, how Choice) bool {
 	}
 	return stored <= p.smallSize/share
 }
-
-// A DamageFunc reports whether a compressed stream is damaged; nil: it is not.
-type DamageFunc func(context.Context) (*Damage, error)
-
-func undamaged(context.Context) (*Damage, error) { return nil, nil }

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
+	"recfs/formats/source"
 )
 
 // frameSize is how much of a stream is made, kept and copied at once: small enough that a jump into
@@ -136,4 +137,10 @@ func readSeekTable(rs io.ReadSeeker) (table seekable.SeekTable, end int64, err e
 		end = int64(last.CompressedOffset) + int64(last.CompressedSize)
 	}
 	return table, end, nil
+}
+
+// A frameKey is a frame of a file.
+type frameKey struct {
+	file source.FileKey
+	i    int64
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -27,16 +28,10 @@ func (p *Unpacker) Expand(k source.FileKey, c Compression, raw nodes.ReaderAt, s
 // Open returns what the stream gives like Unpacker.Open.
 func (r *Stream) Open(ctx context.Context, streams bool) (Content, error) {
 	if !r.inMemory {
-		return r.p.openLarge(ctx, r, streams)
+		return r.openLarge(ctx, streams)
 	}
 	size, err := r.length(ctx)
 	return Content{ReaderAt: r, Size: size, Damage: r.Damaged}, err
-}
-
-// A frameKey is a frame of a file.
-type frameKey struct {
-	file source.FileKey
-	i    int64
 }
 
 // frameCost is what a frame counts for in the cache besides its bytes.
@@ -227,4 +222,26 @@ func (p *Unpacker) First(ctx context.Context, c Compression, raw nodes.ReaderAt,
 		return err
 	})
 	return n, err
+}
+
+// openLarge returns what a file decompresses to that is not held in memory.
+func (r *Stream) openLarge(ctx context.Context, streams bool) (Content, error) {
+	size, missing, err := r.saved(ctx)
+	if err != nil {
+		return Content{}, &ReadError{err}
+	}
+	out := Content{ReaderAt: r, Size: size, Damage: r.Damaged}
+	switch {
+	case missing == nil:
+	case streams:
+		out.Size, out.Measure = formats.UnknownSize, r.length
+	case cache.IsSavedOnly(ctx):
+		return Content{Damage: undamaged}, missing
+	default:
+		out.Size, err = r.length(ctx)
+	}
+	if err != nil {
+		err = &ReadError{err} // which raw does not hear of if it is not what the shared stream reads
+	}
+	return out, err
 }

@@ -10,20 +10,6 @@ import (
 	"recfs/nodes"
 )
 
-// A smallContent is the decompressed bytes of a small file.
-type smallContent struct {
-	data   []byte
-	damage *Damage
-	more   bool // it is not small, data is empty
-}
-
-// smallRatio is how many bytes a file that is decompressed into memory at once
-// may give for each of its own.
-const smallRatio = 64
-
-// maxInflated is how many bytes a file of so many may give to be held whole, if small are the most.
-func maxInflated(small, stored int64) int64 { return min(small, smallRatio*stored+frameSize) }
-
 // A small is a compressed file that is held whole in the cache. It holds no bytes itself.
 type small struct {
 	p *Unpacker

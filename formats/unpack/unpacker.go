@@ -4,11 +4,13 @@
 package unpack
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"recfs/cache"
 	"recfs/formats/source"
+	"recfs/nodes"
 )
 
 // An Unpacker decompresses the files of one source. What it made stays in the
@@ -38,6 +40,10 @@ type Options struct {
 }
 
 const (
+	// maxSmall is up to which size a decompressed recording is held whole in the cache, or less if the
+	// cache is small.
+	maxSmall = 16 << 20
+
 	maxStreams = 128              // open at once, beyond those in use
 	idleStream = 10 * time.Second // a stream without a reader is closed after one to two of these
 	maxEnds    = 1 << 10          // streams of which something is remembered when they are closed
@@ -61,3 +67,36 @@ func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
 		lost:       cache.NewRecent[source.FileKey, int](maxEnds),
 	}
 }
+
+// A Content is what a compressed file decompresses to.
+type Content struct {
+	nodes.ReaderAt
+	Size    int64                                // or formats.UnknownSize
+	Measure func(context.Context) (int64, error) // returns the size, reading to the end; nil: it is known
+	Damage  DamageFunc                           // may read to the end
+}
+
+// A Choice is what can be chosen for a file.
+type Choice struct {
+	Streams bool // its size need not be known: a large one is not read to its end
+	Listed  bool // it is a container: it is read once, and then here and there
+}
+
+// A DamageFunc reports whether a compressed stream is damaged; nil: it is not.
+type DamageFunc func(context.Context) (*Damage, error)
+
+func undamaged(context.Context) (*Damage, error) { return nil, nil }
+
+// A smallContent is the decompressed bytes of a small file.
+type smallContent struct {
+	data   []byte
+	damage *Damage
+	more   bool // it is not small, data is empty
+}
+
+// smallRatio is how many bytes a file that is decompressed into memory at once
+// may give for each of its own.
+const smallRatio = 64
+
+// maxInflated is how many bytes a file of so many may give to be held whole, if small are the most.
+func maxInflated(small, stored int64) int64 { return min(small, smallRatio*stored+frameSize) }

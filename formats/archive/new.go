@@ -1,0 +1,44 @@
+package archive
+
+import (
+	"context"
+	"log/slog"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/recordings"
+	"recfs/formats/source"
+	"recfs/formats/unpack"
+	"recfs/nodes"
+)
+
+// newArchive returns an archive of the files of a tree that lies in so many containers.
+func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options, depth int) *archive {
+	disk := opt.Disk
+	// IDs are kept on disk so that a file which moves keeps what was made of it. The ID of a container
+	// tells all of what is in it, and its version too little.
+	if depth > 0 {
+		disk = nil
+	}
+	a := &archive{
+		links: links{tree}, ids: newIDs(tree.ID(), disk), namings: newNamings(list, depth < maxDepth),
+		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
+		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
+		plainDirs: cache.NewRecent[listingKey, bool](maxPlainDirs),
+		growths:   newGrowths(),
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	a.listings = cache.NewMemo(c, a.loadListing)
+	a.kinds = cache.NewMemo(c, a.loadKind)
+	a.unpack = unpack.New(a.openFiles, c, unpack.Options{Disk: opt.Disk, Log: a.log, Nested: depth > 0})
+	a.unpacked = cache.NewMemo(c, a.loadUnpacked)
+	a.recordings = recordings.NewStore(c, a.log, a.recordingOf)
+	a.trees = cache.NewMemo(c, a.open)
+	a.lists = a.newLists()
+	a.containers = cache.NewMemo(c, func(ctx context.Context, k containerKey) (nodes.Dir, int64, error) {
+		return a.loadContainer(ctx, k, c)
+	})
+	return a
+}
