@@ -39,8 +39,8 @@ const (
 // anything is made, in the order of coming, and holds none meanwhile; so whatever is held is given
 // back. See [Cache.Do].
 type account struct {
-	c     *Cache
-	lanes [3]lane // for small, ordinary and large requests
+	makeRoom func(n int64) // for so much beside what the values leave anyway
+	lanes    [3]lane       // for small, ordinary and large requests
 
 	mu         sync.Mutex
 	work, peak int64
@@ -57,10 +57,10 @@ type lane struct {
 
 func newLane(most, size int64) lane { return lane{most, size, semaphore.NewWeighted(size)} }
 
-func newAccount(c *Cache) *account {
-	return &account{c: c, lanes: [...]lane{
+func newAccount(budget int64, makeRoom func(n int64)) *account {
+	return &account{makeRoom: makeRoom, lanes: [...]lane{
 		newLane(smallWork, smallLane), newLane(ordinaryWork, ordinaryLane),
-		newLane(math.MaxInt64, freeWork+max(c.budget, 0)/2),
+		newLane(math.MaxInt64, freeWork+max(budget, 0)/2),
 	}}
 }
 
@@ -127,7 +127,7 @@ func (a *account) add(n int64) {
 	a.work += n
 	a.peak = max(a.peak, a.work)
 	if a.work/weightStep != before {
-		a.c.makeRoom(a.work - smallLane - ordinaryLane - freeWork)
+		a.makeRoom(a.work - smallLane - ordinaryLane - freeWork)
 	}
 }
 
@@ -169,17 +169,3 @@ func (u *units) split(n int64) *units {
 
 // weightStep is how exactly room for work is made.
 const weightStep = 1 << 20
-
-// makeRoom takes n bytes of the budget away from values, as long as a quarter of it is left to
-// them.
-func (c *Cache) makeRoom(n int64) {
-	c.values.setLimit(max(valuesOf(c.budget)-max(n, 0), c.budget/4))
-}
-
-// Work returns how many bytes are counted for what is being made and what is kept open, and the
-// most that ever were. They come beside the values, see [Stats].
-func (c *Cache) Work() (now, peak int64) {
-	c.account.mu.Lock()
-	defer c.account.mu.Unlock()
-	return c.account.work, c.account.peak
-}

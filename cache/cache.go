@@ -2,7 +2,10 @@
 // byte budget, and on disk where a result is costly and asked for.
 package cache
 
-import "sync/atomic"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // A Cache holds the values of all Memos made on it within one budget. What is being made counts
 // there, too, see [Cache.Do]: what it takes the values have less.
@@ -25,20 +28,11 @@ type Store interface {
 	Save(name string, data []byte)
 }
 
-type key struct {
-	memo uint32
-	k    any
-}
-
-// valuesOf is how much of a budget values may take. The rest is for the
-// garbage collector, which would never stop if they filled what it has.
-func valuesOf(budget int64) int64 { return budget / 4 * 3 }
-
 // New returns a Cache with a budget in bytes of memory. The disk, which may
 // be nil, is where durable Memos keep their values.
 func New(budget int64, disk Store) *Cache {
 	c := &Cache{budget: budget, disk: disk, values: newValues(valuesOf(budget)), large: newLarge(budget)}
-	c.account = newAccount(c)
+	c.account = newAccount(budget, c.makeRoom)
 	return c
 }
 
@@ -112,4 +106,55 @@ func (c *Cache) set(k key, v any, cost int64) {
 func (c *Cache) drop(k key) {
 	c.values.drop(k)
 	c.large.drop(k)
+}
+
+// makeRoom takes n bytes of the budget away from values, as long as a quarter of it is left to
+// them.
+func (c *Cache) makeRoom(n int64) {
+	c.values.setLimit(max(valuesOf(c.budget)-max(n, 0), c.budget/4))
+}
+
+// Work returns how many bytes are counted for what is being made and what is kept open, and the
+// most that ever were. They come beside the values, see [Stats].
+func (c *Cache) Work() (now, peak int64) {
+	c.account.mu.Lock()
+	defer c.account.mu.Unlock()
+	return c.account.work, c.account.peak
+}
+
+// tooLarge reports whether a value would displace many others.
+func (c *Cache) tooLarge(cost int64) bool { return cost > max(c.budget/8, smallWork) }
+
+// maxAttempts is more often than any request is begun: each has at least twice the memory of the
+// one before it.
+const maxAttempts = 40
+
+// Do runs a request: a read, a look-up, a command's job, the computation of a value. In a context
+// of another request it is a part of that. Else it has n bytes, for which it waits in the order of
+// coming; if what do calls needs more, as [Charge] tells, all is given back, and do is called again
+// with as much. So nobody who holds memory waits for more, and everyone gets through: who needs
+// more than there is in all does so alone.
+//
+// What do did without the memory it asked for is of no account: no Memo keeps it.
+func (c *Cache) Do(ctx context.Context, n int64, do func(context.Context) error) error {
+	if reservationOf(ctx) != nil {
+		return do(ctx)
+	}
+	for range maxAttempts {
+		r, err := c.account.reserve(ctx, n)
+		if err != nil {
+			return err
+		}
+		err = do(context.WithValue(ctx, reservationKey{}, r))
+		short := r.shortOf()
+		r.leave()
+		if short == 0 {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err // what it did with too little memory says nothing
+		}
+		n = max(short, 2*n)
+	}
+	return &shortError{n}
 }

@@ -35,9 +35,6 @@ func newLarge(budget int64) large {
 	return l
 }
 
-// tooLarge reports whether a value would displace many others.
-func (c *Cache) tooLarge(cost int64) bool { return cost > max(c.budget/8, smallWork) }
-
 func (l *large) get(k key) (any, bool) {
 	v, ok := l.values.get(k)
 	if ok {

@@ -29,40 +29,6 @@ func reservationOf(ctx context.Context) *reservation {
 	return r
 }
 
-// maxAttempts is more often than any request is begun: each has at least twice the memory of the
-// one before it.
-const maxAttempts = 40
-
-// Do runs a request: a read, a look-up, a command's job, the computation of a value. In a context
-// of another request it is a part of that. Else it has n bytes, for which it waits in the order of
-// coming; if what do calls needs more, as [Charge] tells, all is given back, and do is called again
-// with as much. So nobody who holds memory waits for more, and everyone gets through: who needs
-// more than there is in all does so alone.
-//
-// What do did without the memory it asked for is of no account: no Memo keeps it.
-func (c *Cache) Do(ctx context.Context, n int64, do func(context.Context) error) error {
-	if reservationOf(ctx) != nil {
-		return do(ctx)
-	}
-	for range maxAttempts {
-		r, err := c.account.reserve(ctx, n)
-		if err != nil {
-			return err
-		}
-		err = do(context.WithValue(ctx, reservationKey{}, r))
-		short := r.shortOf()
-		r.leave()
-		if short == 0 {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err // what it did with too little memory says nothing
-		}
-		n = max(short, 2*n)
-	}
-	return &shortError{n}
-}
-
 func (a *account) reserve(ctx context.Context, n int64) (*reservation, error) {
 	r := &reservation{a: a, n: n, users: 1}
 	if n == 0 {

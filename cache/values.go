@@ -106,3 +106,12 @@ func (s *values) held() int64 {
 	defer s.mu.Unlock()
 	return s.bytes
 }
+
+type key struct {
+	memo uint32
+	k    any
+}
+
+// valuesOf is how much of a budget values may take. The rest is for the
+// garbage collector, which would never stop if they filled what it has.
+func valuesOf(budget int64) int64 { return budget / 4 * 3 }
