@@ -3,7 +3,6 @@
 package fs
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -48,34 +47,6 @@ func newContents() *contents {
 	return cache.NewLRU[contentKey](cache.LRUOptions[*content]{
 		Max: maxContents, Idle: contentsIdle, Close: (*content).close,
 	})
-}
-
-// acquire returns the open Content of the item. What it keeps in memory counts in the account until
-// it is closed, which is when others need the memory and nobody reads it at that moment.
-func (s *server) acquire(ctx context.Context, it item) (*contentRef, error) {
-	return s.contents.Acquire(ctx, it.key, func(ctx context.Context) (*content, error) {
-		c, err := it.File.Open(ctx)
-		if err != nil {
-			return nil, err
-		}
-		opened := &content{Content: c}
-		if n := nodes.Held(c); n > uncountedBytes && s.account != nil {
-			if opened.held, err = cache.Charge(ctx, n); err != nil {
-				opened.close()
-				return nil, err
-			}
-			opened.held.Keep(func() bool { return s.contents.Drop(it.key) })
-		}
-		return opened, nil
-	})
-}
-
-// within runs a READ as one request of the account, which may begin it again.
-func (s *server) within(ctx context.Context, do func(context.Context) error) error {
-	if s.account == nil {
-		return do(ctx)
-	}
-	return s.account.Do(ctx, 0, do)
 }
 
 // served ends one use of a content, a READ that gave n bytes from off on. A content of which every

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -68,3 +69,70 @@ func (l lent) Bytes([]byte) ([]byte, fuse.Status) { return slices.Concat(l.loan.
 
 // Done implements fuse.ReadResult.
 func (l lent) Done() { l.loan.Return() }
+
+// Read implements fuse.RawFileSystem.
+func (s *server) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (result fuse.ReadResult, status fuse.Status) {
+	status = s.serve(opRead, in.Pid, cancel, func(ctx context.Context) fuse.Status {
+		it, err := s.item(ctx, in.NodeId)
+		if err == nil {
+			result, err = s.read(ctx, it, buf, int64(in.Offset))
+		}
+		if err != nil {
+			return s.fail(opRead, it.path, err)
+		}
+		s.counters.bytes.Add(uint64(result.Size()))
+		return fuse.OK
+	})
+	return result, status
+}
+
+func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (result fuse.ReadResult, err error) {
+	if it.File == nil {
+		return nil, errIsDir
+	}
+	err = s.within(ctx, func(ctx context.Context) error {
+		if result != nil { // it was read without the memory it takes
+			result.Done()
+			result = nil
+		}
+		c, err := s.acquire(ctx, it)
+		if err != nil {
+			return err
+		}
+		n := 0
+		if result, err = readFrom(ctx, c.Value.Content, buf, off); err == nil {
+			n = result.Size()
+		}
+		served(c, off, int64(n))
+		return err
+	})
+	return result, err
+}
+
+// acquire returns the open Content of the item. What it keeps in memory counts in the account until
+// it is closed, which is when others need the memory and nobody reads it at that moment.
+func (s *server) acquire(ctx context.Context, it item) (*contentRef, error) {
+	return s.contents.Acquire(ctx, it.key, func(ctx context.Context) (*content, error) {
+		c, err := it.File.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		opened := &content{Content: c}
+		if n := nodes.Held(c); n > uncountedBytes && s.account != nil {
+			if opened.held, err = cache.Charge(ctx, n); err != nil {
+				opened.close()
+				return nil, err
+			}
+			opened.held.Keep(func() bool { return s.contents.Drop(it.key) })
+		}
+		return opened, nil
+	})
+}
+
+// within runs a READ as one request of the account, which may begin it again.
+func (s *server) within(ctx context.Context, do func(context.Context) error) error {
+	if s.account == nil {
+		return do(ctx)
+	}
+	return s.account.Do(ctx, 0, do)
+}

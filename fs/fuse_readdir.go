@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -15,13 +13,6 @@ import (
 
 	"recfs/nodes"
 )
-
-// listings holds the snapshots of volatile directories that are open, by handle. An immutable
-// directory is its own snapshot and has handle 0.
-type listings struct {
-	last atomic.Uint64
-	dirs sync.Map // of nodes.Dir
-}
 
 // OpenDir implements fuse.RawFileSystem.
 func (s *server) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
