@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"recfs/nodes/nodestest"
 )
 
 func tempDisk(t *testing.T, limit int64) (*Disk, *bytes.Buffer) {
@@ -285,7 +287,7 @@ func TestDiskShared(t *testing.T) {
 	for range 4 {
 		d := NewDisk(dir, 20_000, nil)
 		wg.Go(func() {
-			for range 500 {
+			for range nodestest.Times(500, 100) {
 				i := rand.IntN(100)
 				if b, ok := d.Load(fmt.Sprint(i)); ok && !bytes.Equal(b, value(i)) {
 					t.Errorf("%d: wrong bytes", i)

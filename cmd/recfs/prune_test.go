@@ -27,7 +27,7 @@ func TestPrune(t *testing.T) {
 	}
 	histories, seed := 30, rand.Uint64()
 	if testing.Short() {
-		histories = 4
+		histories = 2
 	}
 	for i := range histories {
 		m := &pruneModel{T: t, samples: samples, rand: rand.New(rand.NewPCG(seed, uint64(i))), dir: t.TempDir(), made: map[string]madeTable{}}

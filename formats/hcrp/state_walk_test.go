@@ -15,13 +15,14 @@ import (
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // TestStateSizes holds the states that a pass over a stretch makes to those that are made alone,
 // for random events in chunks of which some are damaged.
 func TestStateSizes(t *testing.T) {
 	known, unknown := 0, 0
-	for seed := range uint64(12) {
+	for seed := range uint64(nodestest.Times(12, 6)) {
 		for _, host := range hosts(t) {
 			g := &generator{rand.New(rand.NewPCG(seed, 5)), host.schema}
 			r := g.recording(host.layout, host.version, 1+g.IntN(40), 1+g.IntN(30))
@@ -59,7 +60,7 @@ func TestStateSizes(t *testing.T) {
 			}
 		}
 	}
-	if known < 1000 || unknown < 10 {
+	if known < nodestest.Times(1000, 400) || unknown < nodestest.Times(10, 3) {
 		t.Errorf("%d states, %d of them unknown", known, unknown)
 	}
 }
