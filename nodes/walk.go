@@ -57,36 +57,44 @@ const maxLinks = 40
 // but follows symbolic links, also at the end of the path. None leads above
 // root.
 func Follow(ctx context.Context, root Dir, name string) (Entry, error) {
-	fail := func(err error) (Entry, error) { return Entry{}, &fs.PathError{Op: "lookup", Path: name, Err: err} }
-	way := []Entry{{Name: ".", Dir: root}} // from root to where the path has come
-	links := 0
+	w, err := FollowWay(ctx, Entry{Name: ".", Dir: root}, name)
+	if err != nil {
+		return Entry{}, err
+	}
+	return w.Last(), nil
+}
+
+// FollowWay returns the way that Follow takes from root.
+func FollowWay(ctx context.Context, root Entry, name string) (Way, error) {
+	fail := func(err error) (Way, error) { return Way{}, &fs.PathError{Op: "lookup", Path: name, Err: err} }
+	way := Way{Entries: []Entry{root}}
 	for rest := name; rest != ""; {
 		var part string
 		part, rest, _ = strings.Cut(rest, "/")
-		here := way[len(way)-1]
+		here := way.Last()
 		switch {
 		case part == "" || part == ".":
 			continue
-		case here.Dir == nil || part == ".." && len(way) == 1:
+		case here.Dir == nil || part == ".." && len(way.Entries) == 1:
 			return fail(fs.ErrNotExist)
 		case part == "..":
-			way = way[:len(way)-1]
+			way.Entries = way.Entries[:len(way.Entries)-1]
 			continue
 		}
 		next, err := Child(ctx, here.Dir, part)
 		if err != nil {
-			return Entry{}, err
+			return Way{}, err
 		}
 		if next.Type() != fs.ModeSymlink {
-			way = append(way, next.Inherit(here.Attr))
+			way.Entries = append(way.Entries, next.Inherit(here.Attr))
 			continue
 		}
-		if links++; links > maxLinks {
+		if way.Links++; way.Links > maxLinks {
 			return fail(errTooManyLinks)
 		}
 		rest = next.Link + "/" + rest
 	}
-	return way[len(way)-1], nil
+	return way, nil
 }
 
 var errTooManyLinks = errors.New("too many symbolic links")

@@ -13,8 +13,9 @@ import (
 // again; this one is equal to another of the same version, and who holds it keeps nothing of the
 // tree in memory.
 type child struct {
-	top  parent
-	path string
+	top   parent
+	path  string
+	plain bool // it is a folder of a container
 }
 
 // A parent is a recording or a container.
@@ -52,13 +53,15 @@ func (c child) Resolve(ctx context.Context) (nodes.Dir, error) {
 // may hold that for long.
 func (c child) below(e nodes.Entry) nodes.Entry {
 	if e.Dir != nil && c.top.deep() {
-		e.Dir = child{c.top, path.Join(c.path, e.Name)}.standIn(e.Dir)
+		e.Dir = child{top: c.top, path: path.Join(c.path, e.Name)}.standIn(e.Dir)
 	}
 	return e
 }
 
 // standIn returns what stands for dir, to which c resolves now.
 func (c child) standIn(dir nodes.Dir) nodes.Dir {
+	_, versioned := dir.(nodes.Versioned)
+	c.plain = !versioned && !c.top.deep()
 	d := childDir{nodes.Deferred[child]{Target: c}}
 	if _, ok := dir.(nodes.Volatile); ok {
 		return volatileDir{d}

@@ -61,7 +61,7 @@ func TestReplaces(t *testing.T) {
 		c.change(&now)
 		files := func(v source.Version) (list [3]nodes.Grower) {
 			r := recording{key: recordingKey{path: "a.rec", v: v}}
-			return [...]nodes.Grower{plainFile{key: source.FileKey{Path: "a", Version: v}}, r, childFile{nodes.DeferredFile[fileRef]{Target: fileRef{child{r, "log"}}}}}
+			return [...]nodes.Grower{plainFile{key: source.FileKey{Path: "a", Version: v}}, r, childFile{nodes.DeferredFile[fileRef]{Target: fileRef{child{top: r, path: "log"}}}}}
 		}
 		for i, f := range files(now) {
 			if got := f.Since(files(old)[i]) == nodes.Replaced; got != c.want {

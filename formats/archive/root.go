@@ -119,9 +119,9 @@ func (d rootDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	switch {
 	case !ok: // a folder
 	case e.File != nil:
-		e.File = childFile{nodes.DeferredFile[fileRef]{Target: fileRef{child{top, e.Name}}}}
+		e.File = childFile{nodes.DeferredFile[fileRef]{Target: fileRef{child{top: top, path: e.Name}}}}
 	case e.Dir != nil && !top.deep(): // else it stands for itself
-		e.Dir = child{top, e.Name}.standIn(e.Dir)
+		e.Dir = child{top: top, path: e.Name}.standIn(e.Dir)
 	}
 	return e, err
 }

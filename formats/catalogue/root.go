@@ -106,7 +106,7 @@ func (s *survey) attr() nodes.Attr { return nodes.Attr{Time: s.since, Rights: no
 
 // mergedEntry returns the entry of a file that is made of all of s.
 func (r *root) mergedEntry(name string, s *survey, kind string) nodes.Entry {
-	return nodes.Entry{Name: name, Attr: s.attr(), File: nodes.DeferredFile[mergedFile]{Target: mergedFile{r, mergedKey{s.file, kind}}}}
+	return nodes.Entry{Name: name, Attr: s.attr(), File: mergedEntry{nodes.DeferredFile[mergedFile]{Target: mergedFile{r, mergedKey{s.file, kind}}}}}
 }
 
 // survey returns what is known of the whole archive, whose folder dir is.
@@ -241,6 +241,20 @@ func (f file) tally(ctx context.Context) (tally, int64, error) {
 	}
 	const cost = 512
 	return t, cost, nil
+}
+
+// A mergedEntry is the File of a mergedFile, which is made when it is read. It is a value.
+type mergedEntry struct {
+	nodes.DeferredFile[mergedFile]
+}
+
+// Version implements nodes.Versioned.
+func (f mergedEntry) Version(ctx context.Context, below string) (string, error) {
+	v, err := f.Target.Version(ctx, below)
+	if f.Target.kind == viewsName {
+		v += " " + f.Target.r.c.tablesPrefix()
+	}
+	return v, err
 }
 
 // recent returns what was known of the whole archive a short time ago, for tables/: a reader looks

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"encoding/hex"
 	"time"
 
 	"recfs/cache"
@@ -38,6 +39,12 @@ func (s *survey) cost() int64 {
 type file struct {
 	*ledger.List
 	pages *ledger.Pages
+}
+
+// Version implements nodes.Versioned.
+func (f file) Version(context.Context, string) (string, error) {
+	sum := f.Sum()
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // Size implements nodes.File.

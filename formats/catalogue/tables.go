@@ -154,6 +154,11 @@ func (t tableFile) open(ctx context.Context) (nodes.Content, error) {
 // than the tree of its recording.
 const smallTable = 64 << 10
 
+// Version implements nodes.Versioned.
+func (t tableFile) Version(ctx context.Context, _ string) (string, error) {
+	return t.Target.recording.VersionOf(ctx, tablesName)
+}
+
 // IsMeasured implements nodes.Measured.
 func (t tableFile) IsMeasured(ctx context.Context) bool {
 	if t.size != ledger.Unknown {

@@ -13,6 +13,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
+	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 )
 
@@ -73,6 +74,12 @@ type Opened struct {
 	source Source
 	beside string // see formats.Format
 }
+
+// Layout is the number of the layout of all that is kept of recordings.
+const Layout = indexfile.Layout
+
+// Beside names what lay beside the recording when it was opened, as far as its index depends on it.
+func (o *Opened) Beside() string { return o.beside }
 
 // BesideFiles names the files beside the recording on which its index depends, as Files of
 // [formats.Beside].

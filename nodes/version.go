@@ -1,0 +1,65 @@
+package nodes
+
+import (
+	"context"
+	"path"
+	"strconv"
+)
+
+// A Versioned is the Dir or File of an entry that tells which version of a source it shows.
+type Versioned interface {
+	// Version names the version of what lies at the path below, which may be "". What has the same
+	// path and the same version has the same bytes, after a restart and on another machine, too.
+	Version(ctx context.Context, below string) (string, error)
+}
+
+// IsWhole reports whether an entry is a directory that is made of one source, as that of a
+// recording, and no part of one.
+func IsWhole(e Entry) bool {
+	if _, ok := e.Dir.(Versioned); !ok {
+		return false
+	}
+	p, ok := e.Dir.(interface{ IsPart() bool })
+	return !ok || !p.IsPart()
+}
+
+// A Way is the entries over which a path leads, of which the first is the root.
+type Way struct {
+	Entries []Entry
+	Links   int // how many symbolic links were followed
+}
+
+// Last returns the entry at the end.
+func (w Way) Last() Entry { return w.Entries[len(w.Entries)-1] }
+
+// Path returns the path from the root to the last entry, without links; "." is the root.
+func (w Way) Path() string { return w.below(0) }
+
+// below returns the path from entry i to the last one.
+func (w Way) below(i int) string {
+	at := "."
+	for _, e := range w.Entries[i+1:] {
+		at = path.Join(at, e.Name)
+	}
+	return at
+}
+
+// Version names the version of the last entry; "" if nothing tells it.
+func (w Way) Version(ctx context.Context) (string, error) {
+	var all []byte
+	for i, e := range w.Entries {
+		v, ok := e.Dir.(Versioned)
+		if !ok {
+			v, ok = e.File.(Versioned)
+		}
+		if !ok {
+			continue
+		}
+		text, err := v.Version(ctx, w.below(i))
+		if err != nil {
+			return "", err
+		}
+		all = strconv.AppendQuote(all, text)
+	}
+	return string(all), nil
+}
