@@ -90,14 +90,15 @@ func FollowWay(ctx context.Context, root Entry, name string) (Way, error) {
 			continue
 		}
 		if way.Links++; way.Links > maxLinks {
-			return fail(errTooManyLinks)
+			return fail(ErrTooManyLinks)
 		}
 		rest = next.Link + "/" + rest
 	}
 	return way, nil
 }
 
-var errTooManyLinks = errors.New("too many symbolic links")
+// ErrTooManyLinks is the error of a path that leads over more links than that.
+var ErrTooManyLinks = errors.New("too many symbolic links")
 
 // Walk calls visit for root and everything listed below it, parents first,
 // with paths relative to root ("." is root). Where a directory or an entry

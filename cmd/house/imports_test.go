@@ -119,6 +119,7 @@ var house = []room{
 			"errno*.go": {"github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/..."},
 		},
 	},
+	{dir: "fs/web", allow: []string{"recfs/cache", "recfs/nodes"}},
 	{
 		dir: "cmd/recfs", allow: []string{
 			"recfs/...", "github.com/spf13/pflag", "github.com/schollz/progressbar/v3", "golang.org/x/sys/...", "golang.org/x/term",

@@ -6,6 +6,7 @@ func commands() commandTable {
 	return commandTable{
 		mountCommand,
 		umountCommand,
+		serveCommand,
 		lsCommand,
 		catCommand,
 		treeCommand,

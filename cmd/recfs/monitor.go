@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/source/remote"
 	"recfs/fs"
+	"recfs/fs/web"
 	"recfs/nodes"
 )
 
@@ -25,6 +27,7 @@ type monitor struct {
 	log       string                    // where it goes
 	cacheDir  string                    // on disk; "" if nothing is kept there
 	server    atomic.Pointer[fs.Server] // nil until it is mounted
+	web       atomic.Pointer[web.Server]
 }
 
 // newMonitor returns the monitor of a mount of source. It counts what a reads from now on.
@@ -63,6 +66,15 @@ func (m *monitor) stats(problems int) mountStats {
 		served := server.Stats()
 		s.Operations, s.Errors, s.BytesServed = served.Requests, served.Errors, served.Bytes
 		s.Nodes, s.OpenFiles = served.Nodes, served.Contents
+	}
+	if server := m.web.Load(); server != nil {
+		served := server.Stats()
+		if s.Operations == nil {
+			s.Operations = map[string]uint64{}
+		}
+		maps.Copy(s.Operations, served.Requests)
+		s.Errors += served.Errors
+		s.BytesServed += served.Bytes
 	}
 	return s
 }

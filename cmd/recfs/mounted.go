@@ -37,8 +37,12 @@ type memoryStats struct {
 	Goroutines int    `json:"goroutines"`
 }
 
-// readStats returns what the mount at dir tells of itself, and the same as text.
+// readStats returns what the mount at dir, or the server of that address, tells of itself, and the
+// same as text.
 func readStats(dir string) (mountStats, []byte, error) {
+	if isServed(dir) {
+		return readServerStats(dir)
+	}
 	var s mountStats
 	text, err := os.ReadFile(filepath.Join(dir, controlName, "stats.json"))
 	if err == nil {

@@ -25,7 +25,8 @@ var statsCommand = command{
 	args:    "[MOUNTPOINT]",
 	summary: "Show what a mount has done and what it uses",
 	about: `
-The numbers are those of MOUNTPOINT/.recfs/stats.json. Without MOUNTPOINT it lists the mounts.`,
+The numbers are those of MOUNTPOINT/.recfs/stats.json. Without MOUNTPOINT it lists the mounts. The address of
+a server of the same user on this machine, as 'recfs serve' prints it, may stand for MOUNTPOINT.`,
 	run: runStats,
 }
 

@@ -1,0 +1,212 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// An endpoint is what one address answers.
+type endpoint struct {
+	s        *Server
+	loopback bool
+	admit    func(r *http.Request) error
+	handle   func(w *reply, r *http.Request) error
+	refuse   func(w *reply, r *http.Request, err *refusal)
+}
+
+// ServeHTTP implements http.Handler.
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	out := &reply{ResponseWriter: w}
+	err := e.run(out, r)
+	if err == nil {
+		err = out.err
+	}
+	if r.Context().Err() != nil && err != nil {
+		err = errGone
+	}
+	cut := err != nil && (out.sent || err == errGone)
+	switch {
+	case cut:
+		if err == errGone {
+			out.status = statusGone
+		}
+	case err != nil:
+		e.refuse(out, r, refusalOf(err))
+	case out.status >= http.StatusBadRequest && !out.sent: // net/http refused
+		e.refuse(out, r, &refusal{out.status, strings.ToLower(http.StatusText(out.status)), ""})
+	default:
+		out.send()
+	}
+	e.s.stats.count(r.Method, out)
+	e.s.logAccess(r, out, began, cut)
+	if cut {
+		panic(http.ErrAbortHandler) // cuts the connection before the announced length
+	}
+}
+
+// run lets a request in and has it answered. A panic ends only this request.
+func (e *endpoint) run(w *reply, r *http.Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.s.opt.Log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+			err = errors.New("it could not be made")
+		}
+	}()
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Cache-Control", "no-cache")
+	if e.loopback && !e.s.isName(r.Host) {
+		return errHost
+	}
+	if e.allowOrigin(h, r) {
+		return nil
+	}
+	if err := e.admit(r); err != nil {
+		return err
+	}
+	if err := readBody(w, r); err != nil {
+		return err
+	}
+	if w.turn, err = e.s.turns.begin(r.Context()); err != nil {
+		return err
+	}
+	defer w.turn.leave()
+	return e.handle(w, r)
+}
+
+// isName reports whether a Host names this machine, which a name that a page of the web has given
+// to it does not.
+func (s *Server) isName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	return slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, host) ||
+		slices.ContainsFunc(s.opt.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
+// allowOrigin tells a browser that a page may read the reply. It reports whether that was all it
+// wanted to know.
+func (e *endpoint) allowOrigin(h http.Header, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if len(e.s.opt.Origins) == 0 {
+		return false
+	}
+	h.Add("Vary", "Origin")
+	if !slices.Contains(e.s.opt.Origins, origin) {
+		return false
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Range, ETag, Last-Modified, Link")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Range, If-Match, If-None-Match, If-Range, X-Amz-Content-Sha256, X-Amz-Date")
+	h.Set("Access-Control-Max-Age", "600")
+	r.Body.Close()
+	h.Set("Content-Length", "0")
+	h.Del("Content-Type")
+	return true
+}
+
+// readBody reads all of a body, which says nothing but in PROPFIND, before the request has a turn.
+func readBody(w *reply, r *http.Request) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	control := http.NewResponseController(w.ResponseWriter)
+	_ = control.SetReadDeadline(time.Now().Add(headerTimeout)) // a connection has them
+	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, maxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &refusal{http.StatusRequestEntityTooLarge, "the body is too large", ""}
+	}
+	if err != nil {
+		return errBadBody
+	}
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	_ = control.SetReadDeadline(time.Time{})
+	return nil
+}
+
+// Stats says what a Server has done so far.
+type Stats struct {
+	Requests map[string]uint64 // by method
+	Bytes    uint64            // of bodies
+	Errors   uint64            // replies with 500 and above, and those that were cut
+}
+
+type counters struct {
+	methods       [len(counted)]atomic.Uint64
+	bytes, errors atomic.Uint64
+}
+
+// counted are the methods that are counted by name; the last stands for all others.
+var counted = [...]string{"GET", "HEAD", "OPTIONS", "PROPFIND", "other"}
+
+func (c *counters) count(method string, w *reply) {
+	i := slices.Index(counted[:len(counted)-1], method)
+	if i < 0 {
+		i = len(counted) - 1
+	}
+	c.methods[i].Add(1)
+	c.bytes.Add(uint64(w.bytes))
+	if w.status >= http.StatusInternalServerError || w.err != nil {
+		c.errors.Add(1)
+	}
+}
+
+// Stats returns what was done so far.
+func (s *Server) Stats() Stats {
+	all := Stats{Requests: map[string]uint64{}, Bytes: s.stats.bytes.Load(), Errors: s.stats.errors.Load()}
+	for i, method := range counted {
+		all.Requests[method] = s.stats.methods[i].Load()
+	}
+	return all
+}
+
+// An accessLine is what the access log has of a request.
+type accessLine struct {
+	Time   time.Time `json:"time"`
+	Remote string    `json:"remote"`
+	Method string    `json:"method"`
+	Path   string    `json:"path"` // as it was asked for; a query that has a signature is left out
+	Range  string    `json:"range,omitempty"`
+	Status int       `json:"status"`
+	Bytes  int64     `json:"bytes"`
+	Cut    bool      `json:"cut,omitempty"` // before the end
+	Millis int64     `json:"ms"`
+	Agent  string    `json:"agent,omitempty"`
+}
+
+func (s *Server) logAccess(r *http.Request, w *reply, began time.Time, cut bool) {
+	if s.opt.AccessLog == nil {
+		return
+	}
+	asked := r.URL.EscapedPath()
+	if q := r.URL.RawQuery; q != "" && !strings.Contains(strings.ToLower(q), "amz") {
+		asked += "?" + q
+	}
+	line, err := json.Marshal(accessLine{
+		began.UTC(), r.RemoteAddr, r.Method, asked, r.Header.Get("Range"),
+		w.status, w.bytes, cut, time.Since(began).Milliseconds(), r.UserAgent(),
+	})
+	if err != nil {
+		return
+	}
+	s.accessLog.Lock()
+	defer s.accessLog.Unlock()
+	_, _ = s.opt.AccessLog.Write(append(line, '\n')) // a reply does not fail for its log
+}

@@ -1,0 +1,123 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"recfs/nodes"
+)
+
+// files answers a request for a file or a folder.
+func (s *Server) files(w *reply, r *http.Request) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		w.Header().Set("Allow", s.methods())
+		if s.opt.WebDAV {
+			w.Header().Set("DAV", "1")
+			w.Header().Set("MS-Author-Via", "DAV") // else Explorer asks as for FrontPage
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	case "PROPFIND":
+		if s.opt.WebDAV {
+			return s.propfind(w, r)
+		}
+		fallthrough
+	default:
+		w.Header().Set("Allow", s.methods())
+		return errMethod
+	}
+	way, name, slash, err := s.lookUp(r)
+	if err != nil {
+		return err
+	}
+	e := way.Last()
+	switch {
+	case way.Links > 0:
+		redirect(w, r, http.StatusFound, upFrom(r)+target(way))
+	case e.Dir == nil && slash:
+		return errMissing
+	case e.Dir == nil:
+		return s.file(w, r, way)
+	case !slash:
+		redirect(w, r, http.StatusPermanentRedirect, "./"+escape(name[strings.LastIndexByte(name, '/')+1:])+"/")
+	default:
+		return s.folder(w, r, way)
+	}
+	return nil
+}
+
+func (s *Server) methods() string {
+	if s.opt.WebDAV {
+		return "GET, HEAD, OPTIONS, PROPFIND"
+	}
+	return "GET, HEAD, OPTIONS"
+}
+
+// lookUp returns the way to what a request names, and how it names it.
+func (s *Server) lookUp(r *http.Request) (way nodes.Way, name string, slash bool, err error) {
+	name, slash, err = parsePath(r.URL.EscapedPath())
+	if err == nil {
+		way, err = s.tree.find(r.Context(), name)
+	}
+	return way, name, slash, err
+}
+
+// upFrom returns the way from a request to the root.
+func upFrom(r *http.Request) string {
+	return "./" + strings.Repeat("../", strings.Count(r.URL.EscapedPath(), "/")-1)
+}
+
+// target returns the URL of what is at the end of a way, from the root.
+func target(way nodes.Way) string {
+	name := escape(way.Path())
+	switch {
+	case name == ".":
+		return ""
+	case way.Last().Dir != nil:
+		return name + "/"
+	}
+	return name
+}
+
+// redirect sends a client to another place, named from where it asked, as a proxy may put the tree
+// below a path.
+func redirect(w *reply, r *http.Request, status int, to string) {
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	w.Header().Set("Location", to)
+	w.WriteHeader(status)
+}
+
+// maxRanges is how many ranges a request may have.
+const maxRanges = 8
+
+// file sends a file, or what the request wants of it.
+func (s *Server) file(w *reply, r *http.Request, way nodes.Way) error {
+	ctx, e := r.Context(), way.Last()
+	var tag string
+	if err := s.tree.within(ctx, func(ctx context.Context) (err error) {
+		tag, err = s.tree.tag(ctx, way)
+		return err
+	}); err != nil {
+		return err
+	}
+	o, err := s.tree.newObject(ctx, e.File)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if want := r.Header.Get("Range"); !strings.HasPrefix(want, "bytes=") || strings.Count(want, ",") >= maxRanges {
+		r.Header.Del("Range")
+	}
+	h := w.Header()
+	h.Set("Content-Type", contentType(e.Name))
+	if tag != "" {
+		h.Set("ETag", tag)
+	}
+	http.ServeContent(w, r, "", e.Time, o)
+	return nil
+}

@@ -1,0 +1,294 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	iofs "io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+const (
+	defaultNames = 1000
+	mostNames    = 10000
+	batchSize    = 64      // entries that are looked at at a time
+	listBuffer   = 8 << 10 // of a listing that is sent
+)
+
+// A listing is what a request wants of a folder.
+type listing struct {
+	json  bool
+	style bool // the style sheet of pages
+	limit int
+	after string
+	sizes bool // also those that have to be made
+}
+
+// parseListing reads the query of a request for a folder.
+func parseListing(r *http.Request) (l listing, err error) {
+	q, bad := url.ParseQuery(r.URL.RawQuery)
+	if bad != nil {
+		return l, &refusal{http.StatusBadRequest, "bad query", ""}
+	}
+	l = listing{limit: defaultNames, after: q.Get("after"), style: q.Get("style") == "1"}
+	wrong := func(name string) error {
+		return &refusal{http.StatusBadRequest, "bad value of " + name, ""}
+	}
+	switch q.Get("format") {
+	case "json":
+		l.json = true
+	case "":
+		l.json = strings.Contains(r.Header.Get("Accept"), "application/x-ndjson")
+	case "html":
+	default:
+		return l, wrong("format")
+	}
+	switch q.Get("sizes") {
+	case "", "0":
+	case "1":
+		l.sizes = true
+	default:
+		return l, wrong("sizes")
+	}
+	if text, ok := q["limit"]; ok {
+		if l.limit, err = strconv.Atoi(text[0]); err != nil || l.limit < 1 || l.limit > mostNames {
+			return l, wrong("limit")
+		}
+	}
+	return l, nil
+}
+
+// A page is a part of a folder.
+type page struct {
+	way      nodes.Way
+	dir      nodes.Dir // as it is now
+	from, to int       // indexes
+	next     string    // the last name, if there are more; else ""
+}
+
+// folder sends a page of a folder.
+func (s *Server) folder(w *reply, r *http.Request, way nodes.Way) error {
+	l, err := parseListing(r)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	if l.style {
+		h.Set("Cache-Control", "max-age=3600")
+		w.answer(r, http.StatusOK, "text/css; charset=utf-8", styleSheet)
+		return nil
+	}
+	p, err := s.tree.page(r.Context(), way, l)
+	if err != nil {
+		return err
+	}
+	h.Add("Vary", "Accept")
+	if p.next != "" {
+		h.Set("Link", "<"+l.nextURL(p.next)+`>; rel="next"`)
+	}
+	if l.json {
+		h.Set("Content-Type", "application/x-ndjson")
+	} else {
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+	}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	out := bufio.NewWriterSize(w, listBuffer)
+	if l.json {
+		err = s.jsonLines(r.Context(), w, out, p, l)
+	} else {
+		err = s.html(r.Context(), w, out, p, l)
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	return err
+}
+
+// nextURL is where the page after a name is, from this one.
+func (l listing) nextURL(last string) string {
+	q := "?"
+	if l.json {
+		q += "format=json&"
+	}
+	if l.limit != defaultNames {
+		q += "limit=" + strconv.Itoa(l.limit) + "&"
+	}
+	if l.sizes {
+		q += "sizes=1&"
+	}
+	return q + "after=" + escapeAll(last)
+}
+
+// page returns the part of a folder that a request wants.
+func (t *tree) page(ctx context.Context, way nodes.Way, l listing) (p page, err error) {
+	p.way = way
+	dir, n, err := t.snapshot(ctx, way.Last().Dir)
+	if err != nil {
+		return p, err
+	}
+	p.dir = dir
+	err = t.within(ctx, func(ctx context.Context) error {
+		if l.after != "" {
+			if p.from, err = search(ctx, dir, n, l.after+"\x00"); err != nil {
+				return err
+			}
+		}
+		p.to, p.next = min(p.from+l.limit, n), ""
+		if p.to < n {
+			name, _, err := nodes.AppendName(ctx, dir, nil, p.to-1)
+			p.next = string(name)
+			return err
+		}
+		return nil
+	})
+	return p, err
+}
+
+// search returns the index of the first of n names that is name or later.
+func search(ctx context.Context, dir nodes.Dir, n int, name string) (i int, err error) {
+	var buf []byte
+	i = sort.Search(n, func(i int) bool {
+		var failed error
+		buf, _, failed = nodes.AppendName(ctx, dir, buf[:0], i)
+		if failed != nil && !errors.Is(failed, iofs.ErrNotExist) && len(buf) == 0 {
+			err = failed
+		}
+		return string(buf) >= name
+	})
+	return i, err
+}
+
+// An item is an entry as a listing shows it.
+type item struct {
+	nodes.Entry
+	size int64 // -1: it has none, or that would have to be made
+}
+
+// unsized is the size of what has none.
+const unsized = -1
+
+// item returns entry i of a page; ok is false if it is not there any more.
+func (t *tree) item(ctx context.Context, p page, i int, sizes bool) (it item, ok bool, err error) {
+	it.size = unsized
+	parent := p.way.Last()
+	it.Entry, err = p.dir.At(ctx, i)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return it, false, nil
+	case isPassing(ctx, err):
+		return it, false, err
+	case err != nil: // it is there, and says why when it is read
+		it.File = nodes.Failing(err)
+		return it, it.Name != "", nil
+	}
+	it.Entry = it.Inherit(parent.Attr)
+	if it.Link != "" {
+		it.Entry = t.followed(ctx, p.way, it.Entry)
+	}
+	if it.File == nil || !sizes && !isMeasured(ctx, it.File) {
+		return it, true, nil
+	}
+	n, err := it.File.Size(ctx)
+	if err == nil {
+		it.size = n
+	}
+	if !isPassing(ctx, err) {
+		err = nil
+	}
+	return it, true, err
+}
+
+// isPassing reports whether an error says nothing of what was asked for.
+func isPassing(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || cache.IsShort(err))
+}
+
+// followed returns what a link in the last directory of a way leads to, under its own name. One
+// that leads nowhere is a file that cannot be read.
+func (t *tree) followed(ctx context.Context, way nodes.Way, link nodes.Entry) nodes.Entry {
+	to, err := nodes.FollowWay(ctx, t.root, path.Join(way.Path(), link.Name))
+	if err != nil {
+		return nodes.Entry{Name: link.Name, Attr: link.Attr, File: nodes.Failing(err)}
+	}
+	e := to.Last()
+	e.Name = link.Name
+	return e
+}
+
+// items calls visit for all of a page.
+func (t *tree) items(ctx context.Context, w *reply, p page, sizes bool, visit func(item) error) error {
+	var batch []item
+	for from := p.from; from < p.to; from += batchSize {
+		if err := w.turn.take(); err != nil {
+			return err
+		}
+		err := t.within(nodes.Listing(ctx), func(ctx context.Context) error {
+			batch = batch[:0]
+			for i := from; i < min(from+batchSize, p.to); i++ {
+				it, ok, err := t.item(ctx, p, i, sizes)
+				if err != nil {
+					return err
+				}
+				if ok {
+					batch = append(batch, it)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, it := range batch {
+			if err := visit(it); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// A nameLine is a name in a listing for programs.
+type nameLine struct {
+	Name     string     `json:"name"`
+	NameHex  string     `json:"name_hex,omitempty"` // if Name is not UTF-8
+	Type     string     `json:"type"`
+	Size     *int64     `json:"size,omitempty"`
+	Modified *time.Time `json:"modified,omitempty"`
+}
+
+func (s *Server) jsonLines(ctx context.Context, w *reply, out *bufio.Writer, p page, l listing) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	return s.tree.items(ctx, w, p, l.sizes, func(it item) error {
+		line := nameLine{Name: it.Name, Type: "file"}
+		if !utf8.ValidString(it.Name) {
+			line.NameHex = hex.EncodeToString([]byte(it.Name))
+		}
+		if it.Dir != nil {
+			line.Type = "dir"
+		}
+		if it.size >= 0 {
+			line.Size = &it.size
+		}
+		if !it.Time.IsZero() {
+			modified := it.Time.UTC()
+			line.Modified = &modified
+		}
+		return enc.Encode(line)
+	})
+}

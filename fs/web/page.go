@@ -1,0 +1,101 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"fmt"
+	"html"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"recfs/nodes"
+)
+
+//go:embed style.css
+var styleSheet []byte
+
+// html writes a page of a folder for people. All links are relative.
+func (s *Server) html(ctx context.Context, w *reply, out *bufio.Writer, p page, l listing) error {
+	names := strings.Split(p.way.Path(), "/")
+	if names[0] == "." {
+		names = nil
+	}
+	up := func(n int) string { return "./" + strings.Repeat("../", n) }
+	title := "recfs"
+	if len(names) > 0 {
+		title = shown(names[len(names)-1])
+	}
+	fmt.Fprintf(out, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
+		"<title>%s</title>\n<link rel=\"stylesheet\" href=\"%s?style=1\">\n<nav><a href=\"%s\"%s>recfs</a>", title, up(len(names)), up(len(names)), upKey(len(names) == 1))
+	for i, name := range names {
+		n := len(names) - 1 - i
+		fmt.Fprintf(out, " / <a href=\"%s\"%s><bdi>%s</bdi></a>", up(n), upKey(n == 1), shown(name))
+	}
+	fmt.Fprint(out, "</nav>\n<main>\n<table>\n<thead><tr><th scope=\"col\">Name<th scope=\"col\">Kind<th scope=\"col\">Size<th scope=\"col\">Modified</thead>\n<tbody>\n")
+	if err := s.tree.items(ctx, w, p, l.sizes, func(it item) error { return writeRow(out, it) }); err != nil {
+		return err
+	}
+	fmt.Fprint(out, "</tbody>\n</table>\n")
+	if l.after != "" || p.next != "" {
+		fmt.Fprint(out, "<p>")
+		if l.after != "" {
+			fmt.Fprint(out, "<a href=\"./\">first page</a> ")
+		}
+		if p.next != "" {
+			fmt.Fprintf(out, "<a rel=\"next\" accesskey=\"n\" href=\"%s\">next page</a>", html.EscapeString(l.nextURL(p.next)))
+		}
+		fmt.Fprint(out, "</p>\n")
+	}
+	_, err := fmt.Fprint(out, "</main>\n</html>\n")
+	return err
+}
+
+// upKey is the key that leads to the folder above.
+func upKey(above bool) string {
+	if above {
+		return ` accesskey="u"`
+	}
+	return ""
+}
+
+func writeRow(out *bufio.Writer, it item) error {
+	slash, size, modified := "", "", ""
+	if it.Dir != nil {
+		slash = "/"
+	}
+	if it.size >= 0 {
+		size = strconv.FormatInt(it.size, 10)
+	}
+	if !it.Time.IsZero() {
+		modified = it.Time.UTC().Format(time.DateTime)
+	}
+	_, err := fmt.Fprintf(out, "<tr><td><a href=\"./%s%s\"><bdi>%s</bdi>%s</a><td>%s<td>%s<td>%s\n",
+		escape(it.Name), slash, shown(it.Name), slash, shown(kind(it.Entry)), size, modified)
+	return err
+}
+
+// kind tells a person what an entry is: of files and of what is made of one, by the extension.
+func kind(e nodes.Entry) string {
+	ext := strings.TrimPrefix(path.Ext(e.Name), ".")
+	switch {
+	case nodes.IsWhole(e) && ext == "":
+		return "recording"
+	case e.Dir != nil && !nodes.IsWhole(e):
+		return "folder"
+	}
+	return ext
+}
+
+// shown is a name as text of a page.
+func shown(name string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(name, string(unicode.ReplacementChar))))
+}

@@ -1,0 +1,274 @@
+package web
+
+import (
+	"encoding/xml"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"recfs/nodes"
+)
+
+// bucket is the name of the one bucket.
+const bucket = "recfs"
+
+const s3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
+
+var (
+	errNotImplemented = &refusal{http.StatusNotImplemented, "not implemented", "NotImplemented"}
+	errNoBucket       = &refusal{http.StatusNotFound, "no such bucket", "NoSuchBucket"}
+)
+
+func badArgument(name string) error {
+	return &refusal{http.StatusBadRequest, "bad value of " + name, "InvalidArgument"}
+}
+
+// s3 answers a call of an S3 client.
+func (s *Server) s3(w *reply, r *http.Request) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodPut, http.MethodPost, http.MethodDelete:
+		w.Header().Set("Allow", "GET, HEAD")
+		return errMethod
+	default:
+		return errNotImplemented
+	}
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return badArgument("the query")
+	}
+	name, key, inBucket := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+	switch {
+	case name == "" && r.Method == http.MethodGet && only(q, "x-id"):
+		return s.listBuckets(w, r)
+	case name == "":
+		return errNotImplemented
+	case name != bucket:
+		return errNoBucket
+	case inBucket && key != "":
+		return s.getObject(w, r, key, q)
+	case r.Method == http.MethodHead:
+		w.Header().Set("X-Amz-Bucket-Region", "us-east-1")
+		return nil
+	case q.Has("location") && only(q, "location"):
+		return writeXML(w, r, struct {
+			XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ LocationConstraint"`
+		}{})
+	}
+	return s.listObjects(w, r, q)
+}
+
+// only reports whether a query has nothing but these names and a signature.
+func only(q url.Values, names ...string) bool {
+	for name := range q {
+		known := strings.HasPrefix(strings.ToLower(name), "x-amz-")
+		for _, n := range names {
+			known = known || n == name || strings.HasSuffix(n, "*") && strings.HasPrefix(name, strings.TrimSuffix(n, "*"))
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) listBuckets(w *reply, r *http.Request) error {
+	type named struct {
+		Name         string
+		CreationDate string
+	}
+	return writeXML(w, r, struct {
+		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
+		Owner   owner
+		Buckets []named `xml:"Buckets>Bucket"`
+	}{Owner: theOwner, Buckets: []named{{bucket, s3Time(s.tree.root.Time)}}})
+}
+
+type owner struct{ ID, DisplayName string }
+
+var theOwner = owner{"recfs", "recfs"}
+
+func s3Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// getObject sends an object, or its headers.
+func (s *Server) getObject(w *reply, r *http.Request, key string, q url.Values) error {
+	if q.Has("partNumber") || !only(q, "x-id", "response-*") {
+		return errNotImplemented
+	}
+	name, slash, err := parsePath("/" + key)
+	if err != nil || slash {
+		return errMissing
+	}
+	way, err := s.tree.find(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	if way.Last().Dir != nil {
+		return errMissing
+	}
+	return s.file(w, r, way)
+}
+
+func writeXML(w *reply, r *http.Request, v any) error {
+	b, err := xml.Marshal(v)
+	if err == nil {
+		w.answer(r, http.StatusOK, "application/xml", append([]byte(xml.Header), b...))
+	}
+	return err
+}
+
+// s3Codes are the codes of errors by status.
+var s3Codes = map[int]string{
+	http.StatusBadRequest: "InvalidArgument", http.StatusForbidden: "AccessDenied", http.StatusNotFound: "NoSuchKey",
+	http.StatusMethodNotAllowed: "MethodNotAllowed", http.StatusPreconditionFailed: "PreconditionFailed",
+	http.StatusRequestedRangeNotSatisfiable: "InvalidRange", http.StatusServiceUnavailable: "SlowDown",
+}
+
+var requests atomic.Uint64
+
+// refuseS3 answers a call with an error.
+func refuseS3(w *reply, r *http.Request, err *refusal) {
+	code := err.code
+	if code == "" {
+		code = s3Codes[err.status]
+	}
+	if code == "" {
+		code = "InternalError"
+	}
+	if err.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	id := strconv.FormatUint(requests.Add(1), 16)
+	w.Header().Set("X-Amz-Request-Id", id)
+	b, _ := xml.Marshal(struct { // of strings alone, which do not fail
+		XMLName                            xml.Name `xml:"Error"`
+		Code, Message, Resource, RequestId string
+	}{Code: code, Message: err.text, Resource: r.URL.Path, RequestId: id})
+	w.answer(r, err.status, "application/xml", append([]byte(xml.Header), b...))
+}
+
+// A listResult is what a listing of the bucket says, of both versions.
+type listResult struct {
+	XMLName               xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListBucketResult"`
+	Name                  string
+	Prefix                string
+	Marker                *string
+	NextMarker            string `xml:",omitempty"`
+	StartAfter            string `xml:",omitempty"`
+	ContinuationToken     string `xml:",omitempty"`
+	NextContinuationToken string `xml:",omitempty"`
+	KeyCount              *int
+	MaxKeys               int
+	Delimiter             string `xml:",omitempty"`
+	EncodingType          string `xml:",omitempty"`
+	IsTruncated           bool
+	Contents              []content
+	CommonPrefixes        []commonPrefix
+}
+
+type content struct {
+	Key          string
+	LastModified string
+	ETag         string
+	Size         int64
+	Owner        *owner
+	StorageClass string
+}
+
+type commonPrefix struct{ Prefix string }
+
+const mostKeys = 1000
+
+// listObjects answers ListObjectsV2, or the version before it.
+func (s *Server) listObjects(w *reply, r *http.Request, q url.Values) error {
+	if !only(q, "list-type", "prefix", "delimiter", "max-keys", "start-after", "continuation-token", "encoding-type", "fetch-owner", "marker", "x-id") {
+		return errNotImplemented
+	}
+	second := q.Get("list-type") == "2"
+	l := lister{t: s.tree, ctx: r.Context(), prefix: q.Get("prefix"), delimited: q.Get("delimiter") != "", max: mostKeys}
+	switch {
+	case q.Has("list-type") && !second:
+		return badArgument("list-type")
+	case l.delimited && q.Get("delimiter") != "/":
+		return errNotImplemented
+	case q.Get("encoding-type") != "" && q.Get("encoding-type") != "url":
+		return badArgument("encoding-type")
+	}
+	if text := q.Get("max-keys"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return badArgument("max-keys")
+		}
+		l.max = min(n, mostKeys)
+	}
+	after := q.Get("marker")
+	if second {
+		after = q.Get("start-after")
+		if token := q.Get("continuation-token"); token != "" {
+			key, ok := keyOf(token)
+			if !ok {
+				return badArgument("continuation-token")
+			}
+			after = key
+		}
+	}
+	if err := l.list(after); err != nil {
+		return err
+	}
+	out := &listResult{
+		Name: bucket, Prefix: q.Get("prefix"), MaxKeys: l.max, Delimiter: q.Get("delimiter"), EncodingType: q.Get("encoding-type"),
+		IsTruncated: l.truncated, Contents: l.contents, CommonPrefixes: l.prefixes,
+	}
+	out.finish(q, second, l.last)
+	return writeXML(w, r, out)
+}
+
+// finish adds what one of the versions has, and encodes names if that is wanted.
+func (o *listResult) finish(q url.Values, second bool, last string) {
+	marker := q.Get("marker")
+	if second {
+		n := len(o.Contents) + len(o.CommonPrefixes)
+		o.KeyCount, o.StartAfter, o.ContinuationToken = &n, q.Get("start-after"), q.Get("continuation-token")
+	} else {
+		o.Marker = &marker
+	}
+	switch {
+	case o.IsTruncated && second:
+		o.NextContinuationToken = tokenOf(last)
+	case o.IsTruncated:
+		o.NextMarker = last
+	}
+	if q.Get("fetch-owner") == "true" || !second {
+		for i := range o.Contents {
+			o.Contents[i].Owner = &theOwner
+		}
+	}
+	if o.EncodingType == "" {
+		return
+	}
+	for _, name := range []*string{&o.Prefix, &marker, &o.NextMarker, &o.StartAfter, &o.Delimiter} {
+		*name = escape(*name)
+	}
+	for i := range o.Contents {
+		o.Contents[i].Key = escape(o.Contents[i].Key)
+	}
+	for i := range o.CommonPrefixes {
+		o.CommonPrefixes[i].Prefix = escape(o.CommonPrefixes[i].Prefix)
+	}
+}
+
+// addObject adds a file to a listing, unless its size is not to be made or cannot be.
+func (l *lister) addObject(key string, way nodes.Way) error {
+	c := content{Key: key, StorageClass: "STANDARD"}
+	e := way.Last()
+	size, tag, err := l.t.measure(l.ctx, way, l.makesSizes(key))
+	if err != nil || size == unsized {
+		return err
+	}
+	c.Size, c.ETag, c.LastModified = size, tag, s3Time(e.Time)
+	l.contents = append(l.contents, c)
+	return nil
+}

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"net/http"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"recfs/cache"
+	"recfs/nodes"
+)
+
+// A refusal is what a request gets in place of what it asked for.
+type refusal struct {
+	status int
+	text   string
+	code   string // of S3; "": that of the status
+}
+
+func (r *refusal) Error() string { return r.text }
+
+var (
+	errBadPath = &refusal{http.StatusBadRequest, "bad path", ""}
+	errBadBody = &refusal{http.StatusBadRequest, "bad request body", ""}
+	errMethod  = &refusal{http.StatusMethodNotAllowed, "method not allowed", ""}
+	errHost    = &refusal{http.StatusMisdirectedRequest, "not a name of this server", ""}
+	errToken   = &refusal{http.StatusUnauthorized, "a token is needed", ""}
+	errBusy    = &refusal{http.StatusServiceUnavailable, "busy", ""}
+	errMissing = &refusal{http.StatusNotFound, "no such file", ""}
+	errGone    = &refusal{statusGone, "the client has gone", ""}
+)
+
+// statusGone is in the access log when a client hung up.
+const statusGone = 499
+
+// refusalOf is the one place where errors become what a client sees.
+func refusalOf(err error) *refusal {
+	r, own := errors.AsType[*refusal](err)
+	switch {
+	case own:
+		return r
+	case errors.Is(err, context.Canceled):
+		return errGone
+	case errors.Is(err, nodes.ErrStale):
+		return &refusal{http.StatusServiceUnavailable, "changed, ask again", ""}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT):
+		return &refusal{http.StatusGatewayTimeout, "the source does not answer", ""}
+	case cache.IsShort(err), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return errBusy
+	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP), errors.Is(err, nodes.ErrTooManyLinks), errors.Is(err, syscall.ENAMETOOLONG):
+		return errMissing
+	case errors.Is(err, iofs.ErrPermission):
+		return &refusal{http.StatusForbidden, "permission denied", ""}
+	}
+	if p, ok := errors.AsType[*iofs.PathError](err); ok { // whose path is none of a client's business
+		err = p.Err
+	}
+	return &refusal{http.StatusInternalServerError, "damaged: " + oneLine(err.Error()), ""}
+}
+
+// oneLine returns text without what a terminal would obey.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// refuse answers a request for files and folders with an error.
+func refuse(w *reply, r *http.Request, err *refusal) {
+	h := w.Header()
+	switch err.status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+		h.Add("WWW-Authenticate", `Basic realm="recfs"`)
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", "1")
+	}
+	w.answer(r, err.status, "text/plain; charset=utf-8", []byte(err.text+"\n"))
+}
