@@ -20,6 +20,8 @@ type mountFlags struct {
 
 	readDirPlus  fs.ReadDirPlus
 	entryTimeout *time.Duration
+
+	web webFlags
 }
 
 func registerMount(flags *pflag.FlagSet) *mountFlags {
@@ -31,6 +33,8 @@ func registerMount(flags *pflag.FlagSet) *mountFlags {
 	flags.Func("umask", "take these permission bits from files and directories; `MASK` is octal", optional(&m.umask, parseRights))
 	flags.Var(&m.readDirPlus, "readdirplus", "send attributes with listings: faster for find and du, slower for a plain ls")
 	flags.Func("entry-timeout", "look at a path in the source only once in this `TIME`: faster, but changes show later", optional(&m.entryTimeout, parseSpan))
+	flags.StringVar(&m.web.listen, "serve", "", "also serve the tree at `ADDR` over HTTP, as recfs serve does; the flags from here to --access-log say how")
+	m.web.register(flags)
 	m.archiveFlags = readFlags(flags)
 	m.log.level = slog.LevelWarn
 	return m

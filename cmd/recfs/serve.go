@@ -25,7 +25,8 @@ type mountSession struct {
 	flags       *mountFlags
 	archive     *archive
 	source, dir string // absolute
-	tree        nodes.Volatile
+	root        nodes.Entry
+	tree        nodes.Volatile // in root
 	monitor     *monitor
 	made        bool // dir was made for the mount, and cannot be marked so
 }
@@ -62,6 +63,11 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 	if err := ctx.Err(); err != nil { // one came before
 		return err
 	}
+	stopServing, err := p.serveWeb(e)
+	if err != nil {
+		return err
+	}
+	defer stopServing()
 	defer func() { removeMountPoint(dir, p.made) }()
 	server, err := p.mount(ctx)
 	if err != nil {
@@ -89,8 +95,28 @@ func (p *mountSession) openTree(ctx context.Context) error {
 	if _, err := tree.Lookup(ctx, controlName); err == nil {
 		p.archive.log.Warn("hidden by what tells about the mount", "path", controlName)
 	}
-	p.tree = tree
+	p.root, p.tree = root, tree
 	return nil
+}
+
+// serveWeb serves what is mounted on the network, too, if the flags say so.
+func (p *mountSession) serveWeb(e *env) (stop func(), err error) {
+	f := &p.flags.web
+	if f.listen == "" {
+		if f.s3Listen != "" {
+			return nil, usagef("mount: --s3-listen needs --serve")
+		}
+		return func() {}, nil
+	}
+	s, err := f.open(e, p.archive, p.root)
+	if err != nil {
+		return nil, err
+	}
+	stop, _ = s.start(p.monitor)
+	for _, line := range s.urls() {
+		fmt.Fprintln(e.stdout, line)
+	}
+	return stop, nil
 }
 
 // unmountSignals returns the signals that end a mount, from now on, until stop is called.

@@ -30,7 +30,7 @@ const (
 // A listing is what a request wants of a folder.
 type listing struct {
 	json  bool
-	style bool // the style sheet of pages
+	style bool // the stylesheet of pages
 	limit int
 	after string
 	sizes bool // also those that have to be made

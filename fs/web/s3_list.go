@@ -106,7 +106,7 @@ func (n name) key() string {
 	return n.text
 }
 
-// folder adds the keys in a folder, which begin with at and then begin, from the first after one on.
+// folder adds the keys of a folder, whose names come behind at, from the first after one on.
 func (l *lister) folder(way nodes.Way, at, begin, after string) error {
 	dir, n, err := l.t.snapshot(l.ctx, way.Last().Dir)
 	if err != nil {
