@@ -9,7 +9,9 @@ import (
 
 type versionedDir struct{ nodes.Dir }
 
-func (versionedDir) Version(_ context.Context, below string) (string, error) { return "v " + below, nil }
+func (versionedDir) Version(_ context.Context, below string) (string, error) {
+	return "v " + below, nil
+}
 
 func TestWay(t *testing.T) {
 	ctx := t.Context()
