@@ -16,6 +16,7 @@ import (
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/source"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // After the handle of a file that was looked up is closed, only the same inode
@@ -169,7 +170,7 @@ func TestCopyOutlivesChanges(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no change times")
 	}
-	content := make([]byte, 6<<20)
+	content := make([]byte, nodestest.Times(6, 3)<<20)
 	rand.NewChaCha8([32]byte{}).Read(content)
 	copy(content, "REC")
 	packed := packZstd(t, content)

@@ -191,6 +191,7 @@ func TestShortLinesTakeLittle(t *testing.T) {
 // A row group of commands is made as a whole, so it ends when its texts are long, also within a
 // chunk.
 func TestLongRowGroups(t *testing.T) {
+	nodestest.Long(t)
 	const commands, each = 40, 900 << 10
 	w := newGame("Agnes")
 	w.comp = plain
@@ -209,9 +210,6 @@ func TestLongRowGroups(t *testing.T) {
 	}
 	if rows != commands {
 		t.Errorf("%d rows", rows)
-	}
-	if testing.Short() { // TestLongCommands reads such lines
-		return
 	}
 	for name, err := range nodestest.Check(t, mustOpen(t, w.Bytes())) {
 		t.Errorf("%s: %v", name, err)

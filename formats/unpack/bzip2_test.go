@@ -57,7 +57,7 @@ func TestBzip2(t *testing.T) {
 		}
 		step := 1
 		if name == "runs" || testing.Short() {
-			step = 53
+			step = nodestest.Times(53, 211)
 		}
 		for bit := 0; bit < 8*len(packed); bit += step {
 			b := bytes.Clone(packed)
@@ -68,7 +68,7 @@ func TestBzip2(t *testing.T) {
 			check(packed[:n], "cut at", n)
 		}
 		// Nothing, one block, two, and all but what ends the file.
-		if len(sizes) != 4 {
+		if len(sizes) != 4 && !testing.Short() {
 			t.Errorf("%s: sizes of damaged files %v", name, sizes)
 		}
 	}
