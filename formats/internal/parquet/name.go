@@ -26,7 +26,7 @@ func EscapePath(at string) string {
 }
 
 // EscapeName returns the name of the folder, or of the table of the recording, that is called name:
-// without what engines take for something else, or do not find (docs/tree/tables.md).
+// without what engines take for something else, or do not find (docs/tree/tables.md section 9).
 func EscapeName(name string, folder bool) string {
 	escaped, tail := escape(name), Extension
 	if folder {
