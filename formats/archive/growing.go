@@ -17,7 +17,7 @@ func grows(v source.Version) bool {
 	return v.Dev != 0 && v.Born != 0 && time.Since(v.Time()) < atRest
 }
 
-// changeOf tells what became of a file. The number of an inode alone does not tell that, as the next
+// changeOf tells what became of a file. The number of an inode alone does not tell that: the next
 // file gets that of a removed one.
 func changeOf(earlier, now source.Version) nodes.Change {
 	switch {
