@@ -173,10 +173,10 @@ func (x *exporter) finish(ctx context.Context, pruned error) error {
 	if x.shard.N > 1 {
 		return nil
 	}
-	l := &export.Lake{Exporter: x.to, To: x.lake, Mode: x.mode, Alien: x.fail}
+	l := &export.Lake{Exporter: x.to, To: x.lake, Mode: x.mode, Pruned: x.prune != "" && pruned == nil, Alien: x.fail}
 	var order []string
 	n, err := l.Recordings(ctx, x.summaries(ctx, &order), func(format string) bool {
-		return x.prune != "" && pruned == nil && len(x.tables) == 0 && isAmong(x.formats, format)
+		return l.Pruned && len(x.tables) == 0 && isAmong(x.formats, format)
 	})
 	if err != nil {
 		return x.notFinished(err)
@@ -185,12 +185,14 @@ func (x *exporter) finish(ctx context.Context, pruned error) error {
 		f := x.a.formatNamed(format)
 		return f.SingleTable(table) != nil
 	}
-	for _, t := range x.lake.Tables(nil) {
-		if !single(t.Format, t.Name) || !x.wantsTable(t.Format, t.Name) {
-			continue
-		}
-		if err := l.Single(ctx, t.Format, t.Name, x.a.formatNamed(t.Format).Timeless, order); err != nil {
-			return x.notFinished(err)
+	for _, f := range x.a.formats {
+		for _, t := range f.Single {
+			if !x.wantsTable(f.Name, t.Name) {
+				continue
+			}
+			if err := l.Single(ctx, f.Name, t.Name, f.Timeless, order); err != nil {
+				return x.notFinished(err)
+			}
 		}
 	}
 	return x.notFinished(l.Views(x.viewsAt, n.Recordings, n.Unindexed, single))

@@ -168,6 +168,9 @@ func (w whole) Reach(string) int64     { return int64(len(w)) }
 func rec(variant string, rows func(ctx context.Context, w whole, group int) error) formats.Format {
 	readAll := func(ctx context.Context, in formats.Input) (whole, error) {
 		b := make([]byte, in.Size)
+		if in.Size == 0 {
+			return b, nil
+		}
 		_, err := in.ReadAt(ctx, b, 0)
 		return b, err
 	}
@@ -189,6 +192,7 @@ func rec(variant string, rows func(ctx context.Context, w whole, group int) erro
 			groups := []columnar.Group{
 				{Rows: half, Columns: make([]columnar.Counts, 1)}, {Rows: len(w) - half, Chunk: 1, Columns: make([]columnar.Counts, 1)},
 			}
+			groups = slices.DeleteFunc(groups, func(g columnar.Group) bool { return g.Rows == 0 })
 			return nodes.List(), []columnar.Maker{columnar.NewMaker("bytes", columns,
 				func(context.Context) ([]columnar.Group, error) { return groups, nil },
 				func(ctx context.Context, b *columnar.Batch, chunk int) error {

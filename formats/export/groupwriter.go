@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,8 +20,8 @@ type entry struct {
 	old   oldRows // what it had before; of no file if it had nothing
 }
 
-// groupBytes is about how many bytes the values of a row group have at most.
-const groupBytes = 64 << 20
+// groupLimit is how large a row group is at most, about.
+var groupLimit = size{columnar.MaxGroupRows, 64 << 20}
 
 // A size is how large rows are.
 type size struct{ rows, bytes int64 }
@@ -28,10 +29,15 @@ type size struct{ rows, bytes int64 }
 func (a size) plus(b size) size { return size{a.rows + b.rows, a.bytes + b.bytes} }
 
 // fits reports whether so much is one row group.
-func (a size) fits() bool { return a.rows <= columnar.MaxGroupRows && a.bytes <= groupBytes }
+func (a size) fits() bool { return a.rows <= groupLimit.rows && a.bytes <= groupLimit.bytes }
 
 // isHalf reports whether it is more than half of one. No two beside each other have less.
-func (a size) isHalf() bool { return a.rows > columnar.MaxGroupRows/2 || a.bytes > groupBytes/2 }
+func (a size) isHalf() bool { return a.rows > groupLimit.rows/2 || a.bytes > groupLimit.bytes/2 }
+
+// groups returns how many row groups of equal sizes are made of so much.
+func (a size) groups() int64 {
+	return max((a.rows+groupLimit.rows-1)/groupLimit.rows, min((a.bytes+groupLimit.bytes-1)/groupLimit.bytes, a.rows))
+}
 
 func (e *entry) size() size { return size{e.rows, e.bytes} }
 
@@ -97,6 +103,8 @@ func (g *groupWriter) flush(ctx context.Context) error {
 		tell()
 	}
 	if large, ok := errors.AsType[*largeError](err); ok {
+		g.w.Cut(mark)
+		g.lines, g.made, g.rows = g.lines[:lines], g.made[:made], rows
 		return g.around(ctx, list, large.at)
 	}
 	return err
@@ -112,7 +120,7 @@ func (g *groupWriter) around(ctx context.Context, list []*entry, at int) error {
 	g.pending = list[:at]
 	err := g.flush(ctx)
 	if err == nil {
-		err = g.copyOld(list[at].former())
+		err = g.restore(ctx, list[at].former())
 	}
 	if err == nil {
 		g.pending = list[at+1:]
@@ -155,7 +163,7 @@ func (g *groupWriter) group(ctx context.Context, list []*entry) (failed []func()
 			origin = e.m.origin
 			if err := e.m.fill(ctx, b, g.table, 0, e.rows); err != nil {
 				if cache.IsShort(err) || ctx.Err() != nil {
-					return nil, err
+					return nil, cmp.Or(ctx.Err(), err)
 				}
 				b.Back(before)
 				failed = append(failed, func() { g.fail(e.m, g.table, err) })
@@ -214,7 +222,7 @@ func (e *entry) former() *entry {
 // large writes the row groups of a recording that has several, of equal sizes, so that none is
 // less than half of one.
 func (g *groupWriter) large(ctx context.Context, e *entry) error {
-	n := max((e.rows+columnar.MaxGroupRows-1)/columnar.MaxGroupRows, min((e.bytes+groupBytes-1)/groupBytes, e.rows))
+	n := e.size().groups()
 	mark := g.w.Mark()
 	for i := range n {
 		made, err := g.stretch(ctx, e, e.rows*i/n, e.rows*(i+1)/n, e.bytes/n)
@@ -222,11 +230,11 @@ func (g *groupWriter) large(ctx context.Context, e *entry) error {
 			continue
 		}
 		if made || ctx.Err() != nil {
-			return err
+			return cmp.Or(ctx.Err(), err)
 		}
 		g.w.Cut(mark)
 		g.fail(e.m, g.table, err)
-		return g.copyOld(e.former())
+		return g.restore(ctx, e.former())
 	}
 	g.wrote(e)
 	return nil
@@ -249,10 +257,14 @@ func (g *groupWriter) stretch(ctx context.Context, e *entry, from, to, bytes int
 	return made, err
 }
 
-// copyOld writes the row groups that a recording had, which are of it alone.
-func (g *groupWriter) copyOld(e *entry) error {
-	if e == nil {
+// restore writes the rows that a recording had, nil for none. Row groups of it alone are copied.
+func (g *groupWriter) restore(ctx context.Context, e *entry) error {
+	switch {
+	case e == nil:
 		return nil
+	case e.old.groups == 1:
+		g.pending = append(g.pending, e)
+		return g.flush(ctx)
 	}
 	r, closeFile, err := openRows(e.old.file)
 	if err != nil {

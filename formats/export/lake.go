@@ -24,9 +24,11 @@ import (
 // A Lake is what a destination has besides the tables of recordings, which is written last.
 type Lake struct {
 	*Exporter
-	To    *Destination
-	Mode  iofs.FileMode // of its files
-	Alien func(file string, err error)
+	To   *Destination
+	Mode iofs.FileMode // of its files
+	// Pruned says that what has no rows any more goes.
+	Pruned bool
+	Alien  func(file string, err error)
 }
 
 // formerRows are the rows of a recording in the files of a table.
@@ -64,8 +66,10 @@ func (l *Lake) Single(ctx context.Context, format, table string, timeless bool, 
 	m := readMetadata(name)
 	ours := m[madeKey] != "" && isOf(m, d)
 	switch {
-	case len(list) == 0 && ours:
-		return os.Remove(name)
+	case len(list) == 0 && ours && l.Pruned:
+		err := os.Remove(name)
+		removeEmpty(l.dir, filepath.Dir(name))
+		return err
 	case len(list) == 0, ours && m[madeKey] == made:
 		return nil
 	}

@@ -221,7 +221,7 @@ func (m *tableMerge) planMember(ctx context.Context, member *Member, refs []ref)
 		for i, r := range refs {
 			switch {
 			case i == keep:
-			case keep < 0:
+			case keep < 0 && i == 0:
 				m.change(r, change{moves: member})
 			default:
 				m.change(r, change{drop: true})

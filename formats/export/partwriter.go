@@ -171,7 +171,7 @@ func (w *partWriter) write(ctx context.Context, out *outfile.File) (err error) {
 			if it.at < 0 && !w.held.plus(it.size()).fits() {
 				err = w.flush(ctx)
 			}
-			if it.at < 0 && len(w.pending) == 0 && w.w.Size() >= w.m.PartSize {
+			if it.at < 0 && len(w.pending) == 0 && len(w.lines) > 0 && w.w.Size() >= w.m.PartSize {
 				w.left = append(w.left, it.m)
 			} else if err == nil {
 				err = w.add(ctx, it.entry)
@@ -230,9 +230,11 @@ func (w *partWriter) finish(root *os.Root, out *outfile.File) error {
 	case w.p.info != nil:
 		told.Removed = true
 		if err = root.Remove(w.p.name); err == nil {
+			out.Discard()
 			removeEmpty(w.x.dir, filepath.Dir(w.p.at()))
 		}
 	default:
+		out.Discard()
 		removeEmpty(w.x.dir, filepath.Dir(w.p.at()))
 		return nil
 	}
