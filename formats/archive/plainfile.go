@@ -28,15 +28,10 @@ func (f plainFile) Open(ctx context.Context) (nodes.Content, error) {
 
 // Since implements nodes.Grower.
 func (f plainFile) Since(earlier nodes.Grower) nodes.Change {
-	e, ok := earlier.(plainFile)
-	if !ok {
-		return nodes.Unknown
+	if e, ok := earlier.(plainFile); ok {
+		return changeOf(e.key.Version, f.key.Version)
 	}
-	c := changeOf(e.key.Version, f.key.Version)
-	if c == nodes.Grown && (e.files != f.files || e.key.Path != f.key.Path) {
-		return nodes.Unknown
-	}
-	return c
+	return nodes.Unknown
 }
 
 var _ nodes.Grower = plainFile{}

@@ -108,12 +108,8 @@ var _ nodes.Grower = recording{}
 // Since implements nodes.Grower.
 func (r recording) Since(earlier nodes.Grower) nodes.Change {
 	e, ok := earlier.(recording)
-	if !ok {
-		return nodes.Unknown
-	}
 	c := changeOf(e.key.v, r.key.v)
-	same := e.a == r.a && e.key.path == r.key.path && e.key.format == r.key.format && !r.key.packed
-	if c == nodes.Grown && !same || c == nodes.Replaced && (r.key.isDir() || e.key.isDir()) {
+	if !ok || c == nodes.Grown && (e.key.format != r.key.format || r.key.packed) || c == nodes.Replaced && (e.key.isDir() || r.key.isDir()) {
 		return nodes.Unknown
 	}
 	return c
