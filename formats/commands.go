@@ -37,7 +37,8 @@ type CompactReport struct {
 	Missing []Problem // why the rest of the recording is not in it
 
 	Ticks, Lost int64 // of the recording, and how many of them are not in it
-	Unnamed     int   // chunks that no index names, which are not in it, either
+	Found       int   // chunks that no index names, and which are in it
+	Unnamed     int   // such chunks that are not, as they do not tell their ticks
 }
 
 // A Scratch holds what is not yet written.

@@ -21,8 +21,8 @@ var compactCommand = command{
 	summary: "Make one sound file out of an HCRP recording; rescue is another name",
 	about: `
 RECORDING is a file, damaged or compressed, or a directory of segments. OUTPUT must not exist yet. Every chunk
-that can be read is compressed again. What is lost is told, with exit code 1, as are chunks that no index names:
-these are in the recording's salvage/.`,
+that can be read is compressed again, also those that no index names, if they tell their ticks; the others are
+in the recording's salvage/. What is lost is told, with exit code 1.`,
 	run: runCompact,
 }
 
@@ -54,6 +54,7 @@ type compactLine struct {
 	Missing []problem `json:"missing"`
 	Ticks   int64     `json:"ticks"`
 	Lost    int64     `json:"lost_ticks"`
+	Found   int       `json:"found_chunks"`
 	Unnamed int       `json:"unnamed_chunks"`
 }
 
@@ -127,7 +128,7 @@ var errNotCompacted = errors.New("is no recording that can be compacted")
 
 // tell says what was written and what could not be.
 func (c *compactor) tell(format string, report *formats.CompactReport) error {
-	line := compactLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}, Ticks: report.Ticks, Lost: report.Lost, Unnamed: report.Unnamed}
+	line := compactLine{jsonPath: newJSONPath(c.out), Chunks: report.Chunks, Size: report.Size, Missing: []problem{}, Ticks: report.Ticks, Lost: report.Lost, Found: report.Found, Unnamed: report.Unnamed}
 	for _, p := range report.Missing {
 		line.Missing = append(line.Missing, newProblem(c.source, format, p))
 	}
@@ -142,6 +143,9 @@ func (c *compactor) tell(format string, report *formats.CompactReport) error {
 		}
 		if report.Lost > 0 {
 			fmt.Fprintf(c.env.stderr, "lost: %d of %d ticks\n", report.Lost, report.Ticks)
+		}
+		if report.Found > 0 {
+			fmt.Fprintf(c.env.stderr, "found: %d chunks that no index names\n", report.Found)
 		}
 		if report.Unnamed > 0 {
 			fmt.Fprintf(c.env.stderr, "not in it: %d chunks that no index names, which are in %s/salvage\n", report.Unnamed, c.source)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,53 +14,73 @@ import (
 	"recfs/formats"
 )
 
+// A compaction writes the chunks of a recording again.
+type compaction struct {
+	enc      *zstd.Encoder
+	scratch  io.Writer
+	progress func(done, all int64)
+	report   *formats.CompactReport
+	kept     []Entry // in the order of ticks; their offsets count from the begin of scratch
+	stored   int64
+	frame    []byte
+}
+
 // compact is the Compact of the format (docs/formats/hcrp.md section 11): every chunk that can be
 // read is recompressed, in the order of ticks. Damage is no error but is in the report.
 func compact(ctx context.Context, rec formats.Recording, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
-	h, ok := rec.Head.(*head)
-	if !ok {
-		why := rec.Head.(*ruin).why
-		if rec.Head.(*ruin).salvage != nil {
-			return nil, fmt.Errorf("%w; what its segments hold is in its salvage/", why)
-		}
-		return nil, why
-	}
-	r := h.reader(rec.Input)
-	metadata, err := r.Metadata()
-	if err != nil {
-		return nil, err
-	}
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(cmp.Or(opt.Level, 19))),
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
 	if err != nil {
 		return nil, err
 	}
 	defer enc.Close()
-	report := &formats.CompactReport{Missing: r.missingEntries(), Ticks: r.totalTicks()}
-	if r.Header.Layout == Published {
-		report.Ticks = max(report.Ticks, r.Header.TickCount)
-	}
-	kept, err := r.recompress(ctx, enc, scratch, opt.Progress, report)
+	c := &compaction{enc: enc, scratch: scratch, progress: opt.Progress, report: &formats.CompactReport{}}
+	r, err := c.recording(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
-	unnamed, err := r.salvage().find(ctx, maxSalvaged)
+	metadata, err := r.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	head := r.compactedHead(metadata, kept)
-	var stored int64
-	report.Lost = report.Ticks
-	for i := range kept {
-		stored += kept[i].Stored
-		report.Lost -= kept[i].Ticks
+	head, ticks := r.compactedHead(metadata, c.kept), int64(0)
+	for i := range c.kept {
+		ticks += c.kept[i].Ticks
 	}
-	report.Chunks, report.Size, report.Unnamed = len(kept), int64(len(head))+stored, len(unnamed)
+	c.report.Ticks = max(c.report.Ticks, ticks)
+	c.report.Lost = c.report.Ticks - ticks
+	c.report.Chunks, c.report.Size = len(c.kept), int64(len(head))+c.stored
 	if _, err := w.Write(head); err != nil {
 		return nil, err
 	}
-	_, err = io.Copy(w, io.NewSectionReader(scratch, 0, stored))
-	return report, err
+	_, err = io.Copy(w, io.NewSectionReader(scratch, 0, c.stored))
+	return c.report, err
+}
+
+// recording adds what is whole of a recording, and returns that, with a header of its own if that
+// is lost.
+func (c *compaction) recording(ctx context.Context, rec formats.Recording) (*Reader, error) {
+	if lost, ok := rec.Head.(*ruin); ok {
+		if lost.salvage == nil {
+			return nil, lost.why
+		}
+		c.report.Missing = []formats.Problem{formats.ErrorProblem(lost.why)}
+		r, err := lost.salvage.headed(ctx)
+		if err == nil {
+			err = c.salvaged(ctx, lost.salvage)
+		}
+		return r, err
+	}
+	r := rec.Head.(*head).reader(rec.Input)
+	c.report.Missing, c.report.Ticks = r.missingEntries(), r.totalTicks()
+	if r.Header.Layout == Published {
+		c.report.Ticks = max(c.report.Ticks, r.Header.TickCount)
+	}
+	err := c.readable(ctx, r)
+	if err == nil {
+		err = c.salvaged(ctx, r.salvage())
+	}
+	return r, err
 }
 
 // missingEntries returns the problems that say that chunks are not known of.
@@ -72,43 +93,106 @@ func (r *Reader) missingEntries() (list []formats.Problem) {
 	return list
 }
 
-// recompress writes the frames of all readable chunks to scratch and returns their entries, whose
-// offsets count from there.
-func (r *Reader) recompress(ctx context.Context, enc *zstd.Encoder, scratch io.Writer, progress func(done, all int64), report *formats.CompactReport) ([]Entry, error) {
-	var kept []Entry
-	var frame []byte
-	var offset, done int64
+// readable adds all chunks of the index that can be read.
+func (c *compaction) readable(ctx context.Context, r *Reader) error {
 	for i := range r.Chunks() {
 		if e := r.Entry(i); e.Start < 0 || e.Ticks <= 0 {
-			report.Missing = append(report.Missing, r.flaw(i).Problem())
+			c.report.Missing = append(c.report.Missing, r.flaw(i).Problem())
 		}
 	}
+	var done int64
 	for _, n := range r.byTick {
-		i := int(n)
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		body, err := r.Body(ctx, i)
+		body, err := r.Body(ctx, int(n))
 		if bad, damaged := formats.Coded(err); damaged {
-			report.Missing = append(report.Missing, bad.Problem())
+			c.report.Missing = append(c.report.Missing, bad.Problem())
 			continue
 		}
+		if err == nil {
+			err = c.add(len(c.kept), r.Entry(int(n)), body)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		frame = enc.EncodeAll(body, frame[:0])
-		if _, err := scratch.Write(frame); err != nil {
-			return nil, err
-		}
-		e := r.Entry(i)
-		e.Raw, e.Stored = offset, int64(len(frame))
-		kept = append(kept, e)
-		offset += e.Stored
-		if done += e.Size; progress != nil {
-			progress(done, r.bodyBytes())
+		if done += int64(len(body)); c.progress != nil {
+			c.progress(done, r.bodyBytes())
 		}
 	}
-	return kept, nil
+	return nil
+}
+
+// add writes a chunk, which is the one at place k.
+func (c *compaction) add(k int, e Entry, body []byte) error {
+	c.frame = c.enc.EncodeAll(body, c.frame[:0])
+	e.Raw, e.Stored = c.stored, int64(len(c.frame))
+	c.kept = slices.Insert(c.kept, k, e)
+	c.stored += e.Stored
+	_, err := c.scratch.Write(c.frame)
+	return err
+}
+
+// salvaged adds the chunks that no index names.
+func (c *compaction) salvaged(ctx context.Context, s *salvageSource) error {
+	list, err := s.find(ctx, maxSalvaged)
+	for i := 0; i < len(list) && err == nil; i++ {
+		if err = ctx.Err(); err == nil {
+			err = c.unnamed(ctx, s, list[i], i)
+		}
+	}
+	return err
+}
+
+// unnamed adds a chunk that no index names, if it tells its ticks and no other has one of them.
+func (c *compaction) unnamed(ctx context.Context, s *salvageSource, f frame, number int) error {
+	c.report.Unnamed++
+	r, err := s.rescue(ctx, f, number)
+	switch {
+	case errors.Is(err, formats.ErrCorrupt):
+		return nil
+	case err != nil:
+		return err
+	case r.chunk == nil || r.chunk.stop != nil || r.chunk.records == 0:
+		return nil
+	}
+	e := Entry{Start: r.chunk.entry.Start, Size: int64(len(r.body))}
+	e.Ticks = r.chunk.final - e.Start + 1
+	if r.chunk.marked > 0 {
+		e.Flags = flagSnapshot
+	}
+	k, same := slices.BinarySearchFunc(c.kept, e.Start, func(o Entry, start int64) int { return cmp.Compare(o.Start, start) })
+	if same || k > 0 && c.kept[k-1].Last() >= e.Start || k < len(c.kept) && c.kept[k].Start <= e.Last() {
+		return nil
+	}
+	c.report.Unnamed--
+	c.report.Found++
+	return c.add(k, e, r.body)
+}
+
+// headed returns a recording of no chunks whose header knows nothing but the version: that of which
+// the schema decodes the first chunk.
+func (s *salvageSource) headed(ctx context.Context) (*Reader, error) {
+	list, err := s.find(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	version := 4
+	for _, format := range s.formats {
+		one := *s
+		one.formats = []eventFormat{format}
+		if r, err := one.rescue(ctx, list[0], 0); err == nil && r.chunk.stop == nil {
+			version = format.schema.Vers[0]
+			break
+		}
+	}
+	metadata := []byte{tagCompound, tagEnd}
+	b := append([]byte(magic), make([]byte, headerSize-len(magic))...)
+	binary.BigEndian.PutUint16(b[4:], uint16(version))
+	binary.BigEndian.PutUint32(b[35:], uint32(len(metadata)))
+	h, err := parseHeader(b)
+	t := &Tables{Header: h, hasEntries: true, preamble: preamble{header: b, metadata: metadata}, limits: s.formats[0].limits}
+	return &Reader{Tables: t}, err
 }
 
 // compactedHead returns header, metadata and index of the compacted file. The chunks need no

@@ -248,14 +248,14 @@ func TestFilesAreRescued(t *testing.T) {
 	few := bytes.Clone(whole)
 	few[r.indexLengthOffset()+11]-- // the last byte of the chunk count
 	for name, test := range map[string]struct {
-		b                       []byte
-		chunks, unnamed, missed int
-		lost                    int64
+		b                     []byte
+		chunks, found, missed int
+		lost                  int64
 	}{
-		"whole": {whole, 5, 0, 0, 0}, "damaged": {damaged, 4, 0, 1, 6}, "unnamed": {few, 4, 1, 1, 6},
+		"whole": {whole, 5, 0, 0, 0}, "damaged": {damaged, 4, 0, 1, 6}, "unnamed": {few, 5, 1, 1, 0},
 	} {
 		b, report := compacted(t, formats.BytesInput("a.hcrp", test.b, time.Unix(1e9, 0)), Options{})
-		if report.Chunks != test.chunks || report.Lost != test.lost || report.Unnamed != test.unnamed || len(report.Missing) != test.missed {
+		if report.Chunks != test.chunks || report.Lost != test.lost || report.Found != test.found || report.Unnamed > 0 || len(report.Missing) != test.missed {
 			t.Errorf("%s: %+v", name, report)
 		}
 		if _, err := openBytes(t, b, Options{}); err != nil {
