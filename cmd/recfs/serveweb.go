@@ -43,7 +43,10 @@ func runServe(flags *pflag.FlagSet) runFunc {
 		if err := f.check(); err != nil {
 			return err
 		}
-		source, err := filepath.Abs(args[0])
+		if err := checkURLs(args); err != nil {
+			return err
+		}
+		source, err := absName(args[0])
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (w *reply) Write(p []byte) (int, error) {
 	if w.status >= http.StatusBadRequest && !w.sent {
 		return len(p), nil
 	}
-	w.turn.leave()
+	defer w.turn.writing(len(p))()
 	w.send()
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
