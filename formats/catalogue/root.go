@@ -22,6 +22,7 @@ import (
 type root struct {
 	archive.Root
 	c       *Catalogue
+	view    archive.View
 	formats []formats.Format
 
 	scanning chan struct{} // holds one while the catalogue is made, and guards saved
@@ -41,7 +42,7 @@ type root struct {
 func (c *Catalogue) Root(dir archive.Root) nodes.Dir {
 	r := &root{Root: dir, c: c, scanning: make(chan struct{}, 1)}
 	if v, ok := archive.ViewOf(dir); ok {
-		r.formats = v.Formats()
+		r.view, r.formats = v, v.Formats()
 	}
 	r.names = cache.NewMemo[namesKey, source.Names](c.cache, nil).Peak(func(namesKey) int64 { return namesPeak })
 	r.tallies = cache.NewMemo(c.cache, func(ctx context.Context, f file) (tally, int64, error) { return f.tally(ctx) })
@@ -255,6 +256,16 @@ func (f mergedEntry) Version(ctx context.Context, below string) (string, error) 
 		v += " " + f.Target.r.c.tablesPrefix()
 	}
 	return v, err
+}
+
+// current returns what is known of the whole archive now, or s, which was recent, if no directory,
+// no file that changed a short time ago and no index is another.
+func (r *root) current(ctx context.Context, s *survey) (*survey, error) {
+	dir, err := r.Current(ctx)
+	if err != nil || s.rests(ctx, r.view, r.c.disk) {
+		return s, err
+	}
+	return r.survey(ctx, dir)
 }
 
 // recent returns what was known of the whole archive a short time ago, for tables/: a reader looks

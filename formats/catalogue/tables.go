@@ -69,10 +69,10 @@ func originOf(at string, start *string) columnar.Origin {
 
 // A tableRef is a table of one version of a recording, which lies at a path. It is a value.
 type tableRef struct {
-	r         *root
-	recording archive.Recording
-	path      string
-	name      string
+	r    *root
+	dir  nodes.Dir // of the recording
+	path string
+	name string
 }
 
 // Resolve implements the target of a nodes.DeferredFile.
@@ -80,7 +80,8 @@ func (t tableRef) Resolve(ctx context.Context) (nodes.File, error) { return t.r.
 
 // load returns the file, whose recording is opened when it is asked for.
 func (t tableRef) load(ctx context.Context) (nodes.File, error) {
-	o, err := t.recording.Open(ctx)
+	recording, _ := archive.RecordingOf(t.dir)
+	o, err := recording.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func (t tableRef) load(ctx context.Context) (nodes.File, error) {
 	if i < 0 {
 		return nil, nodes.NotExist("lookup", t.name)
 	}
-	format := t.recording.Format()
+	format := recording.Format()
 	origin := func(ctx context.Context) (columnar.Origin, error) {
 		k, err := o.Summary(ctx)
 		if err != nil {
@@ -111,7 +112,7 @@ type tableFile struct {
 var _ nodes.Measured = tableFile{}
 
 // tableOf returns a table of a recording, of which t is known.
-func (r *root) tableOf(recording archive.Recording, at string, t ledger.Table) tableFile {
+func (r *root) tableOf(recording nodes.Dir, at string, t ledger.Table) tableFile {
 	f := tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{r, recording, at, t.Name}}, t.Size}
 	if f.size != ledger.Unknown {
 		f.size = parquet.NamedSize(t.Size, t.Groups, string([]rune(at)))
@@ -156,7 +157,8 @@ const smallTable = 64 << 10
 
 // Version implements nodes.Versioned.
 func (t tableFile) Version(ctx context.Context, _ string) (string, error) {
-	return t.Target.recording.VersionOf(ctx, tablesName)
+	r, _ := archive.RecordingOf(t.Target.dir)
+	return r.VersionOf(ctx, tablesName)
 }
 
 // IsMeasured implements nodes.Measured.

@@ -46,8 +46,13 @@ func (d tablesDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 	if name == "." {
 		return t.r.tablesEntry(name, t.place, s.since), nil
 	}
-	if kind, ok := t.r.fileIn(s, t.place, name); ok {
-		return t.r.mergedEntry(name, s, kind), nil
+	if _, ok := t.r.fileIn(s, t.place, name); ok {
+		if s, err = t.r.current(ctx, s); err != nil {
+			return nodes.Entry{}, err
+		}
+		if kind, ok := t.r.fileIn(s, t.place, name); ok {
+			return t.r.mergedEntry(name, s, kind), nil
+		}
 	}
 	r, table, err := s.table(ctx, t.place, name)
 	if err != nil {
@@ -73,11 +78,7 @@ func (r *root) tablesEntry(name string, at place, since time.Time) nodes.Entry {
 // tableEntry returns the entry called name of table t, which the recording of known had. It has the
 // size that is known of this version.
 func (r *root) tableEntry(ctx context.Context, known *ledger.Record, t ledger.Table, name string) (nodes.Entry, error) {
-	dir, err := r.Current(ctx)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	found, err := nodes.Lookup(ctx, dir, known.Path)
+	found, err := r.entryOf(ctx, known)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
@@ -88,9 +89,25 @@ func (r *root) tableEntry(ctx context.Context, known *ledger.Record, t ledger.Ta
 	if !recording.Stamp().Same(known.Stamp) {
 		t.Size = ledger.Unknown
 	}
-	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.tableOf(recording, known.Path, t)}
+	table := nodes.Entry{Name: name, Attr: nodes.Attr{Time: recording.Modified(), Rights: found.Rights}, File: r.tableOf(found.Dir, known.Path, t)}
 	table.Rights.Mode &^= 0o111
 	return table, nil
+}
+
+// entryOf returns the entry of the recording that a record is of. A file of the source that is what
+// it was need not be looked up from the root on: it lies where it lay.
+func (r *root) entryOf(ctx context.Context, known *ledger.Record) (nodes.Entry, error) {
+	if !known.Inner {
+		info, err := r.view.Stat(ctx, known.Path)
+		if err == nil && info.Type == 0 && info.Version.Stamp.Same(known.Stamp) {
+			return r.view.File(ctx, known.Path, info)
+		}
+	}
+	dir, err := r.Current(ctx)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return nodes.Lookup(ctx, dir, known.Path)
 }
 
 // Snapshot implements nodes.Volatile.

@@ -48,6 +48,9 @@ func EscapeName(name string, folder bool) string {
 // escape puts % and two hex digits in place of %, =, :, \, a leading _ or ., and each byte that is
 // not UTF-8.
 func escape(name string) string {
+	if utf8.ValidString(name) && !strings.ContainsAny(name, `%=:\`) && !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
+		return name
+	}
 	var b strings.Builder
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
@@ -69,6 +72,9 @@ func UnescapeName(escaped string, folder bool) (name string, ok bool) {
 	rest, isTable := strings.CutSuffix(escaped, Extension)
 	if isTable == folder {
 		return "", false
+	}
+	if !strings.Contains(rest, "%") {
+		return rest, EscapeName(rest, folder) == escaped
 	}
 	for rest != "" {
 		before, after, found := strings.Cut(rest, "%")
