@@ -5,14 +5,6 @@ import (
 	"slices"
 )
 
-// An Origin is a recording of which rows of a group are, in a table that tells that of each row.
-type Origin struct {
-	Path  string // in the source
-	Start int64  // microseconds since 1970, if Dated
-	Dated bool
-	Rows  int // one at least
-}
-
 // OriginColumns returns the columns that tell of which recording a row is, and of one of a game its
 // start.
 func OriginColumns(timeless bool) []Column {

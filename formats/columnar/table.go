@@ -117,6 +117,14 @@ type Group struct {
 	Origins []Origin // with as many rows, if there are columns for them
 }
 
+// An Origin is a recording of which rows of a group are, in a table that tells that of each row.
+type Origin struct {
+	Path  string // in the source
+	Start int64  // microseconds since 1970, if Dated
+	Dated bool
+	Rows  int // one at least
+}
+
 // Counts are what is known of the values of a column in a group.
 type Counts struct {
 	Nulls int64

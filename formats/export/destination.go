@@ -15,6 +15,11 @@ import (
 // A tableDir is the directory of the files of a table.
 type tableDir struct{ format, table, path string }
 
+// isOf reports whether the metadata of a file is of the table.
+func isOf(m map[string]string, d tableDir) bool {
+	return m["recfs.format"] == d.format && m["recfs.table"] == d.table
+}
+
 // tableDirs returns those below a destination. Behind links they are not its own: these are links.
 func (d *Destination) tableDirs() (list []tableDir, links []string, err error) {
 	formats, links, err := dirsOf(d.dir, "")

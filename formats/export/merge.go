@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	iofs "io/fs"
@@ -365,3 +366,27 @@ func (m *tableMerge) isOurs(p *part) bool {
 
 // timeless reports whether recordings of the format have no start.
 func (m *tableMerge) timeless() bool { return m.Timeless(m.format) }
+
+// A Table is one of recordings of a format.
+type Table struct{ Format, Name string }
+
+// Tables returns the tables that recordings have, by format, and of which there are files, sorted.
+func (d *Destination) Tables(members map[string][]*Member) (list []Table) {
+	for format, all := range members {
+		for _, m := range all {
+			for _, t := range m.Tables {
+				if one := (Table{format, t}); !slices.Contains(list, one) {
+					list = append(list, one)
+				}
+			}
+		}
+	}
+	dirs, _, _ := d.tableDirs()
+	for _, t := range dirs {
+		if one := (Table{t.format, t.table}); !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	slices.SortFunc(list, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Format, b.Format), cmp.Compare(a.Name, b.Name)) })
+	return list
+}

@@ -1,11 +1,9 @@
 package export
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -145,30 +143,6 @@ func (d *Destination) HasTable(name string) bool {
 // HasNote reports whether something was exported to the directory.
 func (d *Destination) HasNote() bool { return d.note != nil }
 
-// A Table is one of recordings of a format.
-type Table struct{ Format, Name string }
-
-// Tables returns the tables that recordings have, by format, and of which there are files, sorted.
-func (d *Destination) Tables(members map[string][]*Member) (list []Table) {
-	for format, all := range members {
-		for _, m := range all {
-			for _, t := range m.Tables {
-				if one := (Table{format, t}); !slices.Contains(list, one) {
-					list = append(list, one)
-				}
-			}
-		}
-	}
-	dirs, _, _ := d.tableDirs()
-	for _, t := range dirs {
-		if one := (Table{t.format, t.table}); !slices.Contains(list, one) {
-			list = append(list, one)
-		}
-	}
-	slices.SortFunc(list, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Format, b.Format), cmp.Compare(a.Name, b.Name)) })
-	return list
-}
-
 // Join notes that there will be tables of the source, unless that is noted.
 func (d *Destination) Join() error {
 	n := note{layout, d.form, d.source, false}
@@ -223,26 +197,6 @@ func (d *Destination) readNote() (*note, error) {
 		return nil, fmt.Errorf("%s was written by another version of recfs", d.dir)
 	}
 	return n, nil
-}
-
-// openRegular opens a regular file.
-func openRegular(name string) (*os.File, error) {
-	root, err := outfile.OpenDir(filepath.Dir(name))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return outfile.OpenRegular(root, filepath.Base(name))
-}
-
-// readRegular returns what a regular file begins with.
-func readRegular(name string, limit int64) ([]byte, error) {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // maxTick is more than the clock of a file system takes from one time to the next: that of FAT goes

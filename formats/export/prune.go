@@ -135,11 +135,6 @@ func (p *Pruner) judge(d tableDir, name string) (g Gone, why string, err error) 
 	return g, isGone, nil
 }
 
-// isOf reports whether the metadata of a file is of the table.
-func isOf(m map[string]string, d tableDir) bool {
-	return m["recfs.format"] == d.format && m["recfs.table"] == d.table
-}
-
 // recordingOf returns the path of the recording whose file has a name, of which its metadata tells
 // what people see.
 func recordingOf(name, shown string) (at string, ok bool) {

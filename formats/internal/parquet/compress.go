@@ -1,19 +1,13 @@
 package parquet
 
 import (
-	"bytes"
-	"context"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
-	"recfs/cache"
 	"recfs/formats/columnar"
-	"recfs/nodes"
 )
 
 // A memory is used for one row group after the other.
@@ -22,53 +16,6 @@ type memory struct {
 	page   []byte
 	packed []byte
 	dictionaries
-}
-
-// WriteTable writes the file of a table as it is exported, and returns how many bytes it has.
-//
-// Each row group is made with the memory that it takes in a request of c, and may be made again
-// with more. Rows that are not those that were counted are [nodes.ErrStale].
-func (z *Encoder) WriteTable(ctx context.Context, c *cache.Cache, out io.WriterAt, t *columnar.Table, metadata ...Pair) (size int64, err error) {
-	w, err := z.NewWriter(out, t.Columns)
-	if err != nil {
-		return 0, err
-	}
-	for i := range t.Groups {
-		n := peakOf(t, i)
-		err := c.Do(ctx, n+decoding, func(ctx context.Context) error {
-			held, err := cache.Charge(ctx, n)
-			if err != nil {
-				return err
-			}
-			defer held.Free()
-			b, err := t.Rows(ctx, i)
-			if err != nil {
-				return err
-			}
-			if want := t.Groups[i].Rows; b.Rows() != want {
-				return nodes.SizeError(int64(want), int64(b.Rows()))
-			}
-			return w.Append(b.Rows(), b.Columns)
-		})
-		if err != nil {
-			return 0, err
-		}
-	}
-	return w.Close(metadata...)
-}
-
-// decoding is what most formats take to decode something for rows.
-const decoding = 1 << 20
-
-// peakOf returns about what it takes to make row group i: its rows, twice where a list grows, and
-// the dictionary of a column.
-func peakOf(t *columnar.Table, i int) int64 {
-	n := int64(minPeak)
-	for c := range t.Columns {
-		p := planOf(&t.Columns[c], &t.Groups[i], c)
-		n += 3 * p.total()
-	}
-	return n
 }
 
 // pageSize is about how many bytes a page has before compression.
@@ -168,79 +115,6 @@ func pages(v *columnar.Vector, d *dictionary, rows int) (list []part) {
 		list = append(list, p)
 	}
 	return list
-}
-
-// Up to how many bytes a text is a bound, and the path of a recording.
-const (
-	maxBound       = 64
-	maxOriginBound = 1024
-)
-
-// boundTexts sets the least and the greatest text of a column that has a dictionary or not.
-func (c *chunk) boundTexts(v *columnar.Vector, d *dictionary) {
-	if v.Type != columnar.Text {
-		return
-	}
-	switch {
-	case v.Words != nil:
-		used := usedWords(v)
-		c.bound(len(used), func(i int) []byte { return used[i] }, maxBound)
-	case d != nil:
-		c.boundEntries(d)
-	default:
-		c.bound(len(v.Ends), func(i int) []byte { return v.TextAt(i) }, maxBound)
-	}
-}
-
-// boundEntries sets the least and the greatest text of a dictionary.
-func (c *chunk) boundEntries(d *dictionary) {
-	most := maxBound
-	if c.column.Origin {
-		most = maxOriginBound
-	}
-	c.bound(d.n, d.texts(), most)
-}
-
-// usedWords returns the words that a column of Words has.
-func usedWords(v *columnar.Vector) (list [][]byte) {
-	used := make([]bool, len(v.Words))
-	for _, n := range v.Int32s {
-		if !used[n] {
-			used[n] = true
-			list = append(list, []byte(v.Words[n]))
-		}
-	}
-	return list
-}
-
-// bound sets the least and the greatest of n texts, unless there is none or one has more bytes.
-func (c *chunk) bound(n int, text func(i int) []byte, bytesAtMost int) {
-	var lo, hi []byte
-	var least8, most8 uint64 // of their first bytes
-	for i := range n {
-		s := text(i)
-		switch head := firstBytes(s); {
-		case i == 0:
-			lo, hi, least8, most8 = s, s, head, head
-		case head <= least8 && bytes.Compare(s, lo) < 0:
-			lo, least8 = s, head
-		case head >= most8 && bytes.Compare(s, hi) > 0:
-			hi, most8 = s, head
-		}
-	}
-	if c.bounded = n > 0 && len(lo) <= bytesAtMost && len(hi) <= bytesAtMost; c.bounded {
-		c.least, c.most = string(lo), string(hi)
-	}
-}
-
-// firstBytes returns a number that is greater only for a greater text.
-func firstBytes(s []byte) uint64 {
-	if len(s) >= 8 {
-		return binary.BigEndian.Uint64(s)
-	}
-	var b [8]byte
-	copy(b[:], s)
-	return binary.BigEndian.Uint64(b[:])
 }
 
 // An Encoder writes tables as they are exported.

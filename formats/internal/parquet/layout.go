@@ -11,9 +11,6 @@ import (
 	"recfs/nodes"
 )
 
-// magic stands at both ends of a file.
-const magic = "PAR1"
-
 // LayoutNumber is that of the layout of all tables. It is raised whenever a table of the same rows
 // gets another size, as sizes are kept on disk.
 const LayoutNumber = 1
@@ -39,14 +36,6 @@ func (s span) next() int64 {
 		return s.end
 	}
 	return (s.end + block - 1) / block * block
-}
-
-// A Pair is an element of the key-value metadata of a file.
-type Pair struct{ Key, Value string }
-
-// Metadata returns the metadata of a table of a recording whose file is called source.
-func Metadata(format, table, source string) []Pair {
-	return []Pair{{"recfs.table", table}, {"recfs.format", format}, {"recfs.source", string([]rune(source))}} // U+FFFD, as in header.json
 }
 
 // errTooLarge says that a page has more bytes than a page header can tell.

@@ -9,6 +9,14 @@ import (
 	"recfs/formats/internal/wire"
 )
 
+// A Pair is an element of the key-value metadata of a file.
+type Pair struct{ Key, Value string }
+
+// Metadata returns the metadata of a table of a recording whose file is called source.
+func Metadata(format, table, source string) []Pair {
+	return []Pair{{"recfs.table", table}, {"recfs.format", format}, {"recfs.source", string([]rune(source))}} // U+FFFD, as in header.json
+}
+
 // maxFooter bounds the footer of which Metadata is read: that of a table of 200 million rows has a
 // megabyte.
 const maxFooter = 64 << 20
@@ -73,9 +81,6 @@ type thriftReader struct {
 	*wire.Cursor
 	depth int // of structs and lists around what is read
 }
-
-// maxDepth is how deep structs may lie in each other: those of a footer lie six deep.
-const maxDepth = 16
 
 func (t *thriftReader) uvarint() uint64 { return t.Uvarint(binary.MaxVarintLen64) }
 

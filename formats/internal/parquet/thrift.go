@@ -2,6 +2,9 @@ package parquet
 
 import "encoding/binary"
 
+// magic stands at both ends of a file.
+const magic = "PAR1"
+
 // The types of Thrift's compact protocol, as field headers and lists have them.
 const (
 	thriftTrue   = 1
@@ -11,6 +14,9 @@ const (
 	thriftList   = 9
 	thriftStruct = 12
 )
+
+// maxDepth is how deep structs may lie in each other: those of a footer lie six deep.
+const maxDepth = 16
 
 // A thrift writes structs in Thrift's compact protocol: each field has a header with its type and
 // how far its number is from that of the field before it, numbers are zigzag varints, and a zero

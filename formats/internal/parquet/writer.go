@@ -1,9 +1,12 @@
 package parquet
 
 import (
+	"context"
 	"io"
 
+	"recfs/cache"
 	"recfs/formats/columnar"
+	"recfs/nodes"
 )
 
 // A Writer writes a file as it is exported, row group by row group: pages under zstd, dictionaries
@@ -96,4 +99,51 @@ func (w *Writer) Cut(m Mark) {
 func (w *Writer) Close(metadata ...Pair) (size int64, err error) {
 	_, err = w.Write(makeFooter(&w.table, func(_ []chunk, i int) []chunk { return w.groups[i] }, metadata))
 	return w.size, err
+}
+
+// WriteTable writes the file of a table as it is exported, and returns how many bytes it has.
+//
+// Each row group is made with the memory that it takes in a request of c, and may be made again
+// with more. Rows that are not those that were counted are [nodes.ErrStale].
+func (z *Encoder) WriteTable(ctx context.Context, c *cache.Cache, out io.WriterAt, t *columnar.Table, metadata ...Pair) (size int64, err error) {
+	w, err := z.NewWriter(out, t.Columns)
+	if err != nil {
+		return 0, err
+	}
+	for i := range t.Groups {
+		n := peakOf(t, i)
+		err := c.Do(ctx, n+decoding, func(ctx context.Context) error {
+			held, err := cache.Charge(ctx, n)
+			if err != nil {
+				return err
+			}
+			defer held.Free()
+			b, err := t.Rows(ctx, i)
+			if err != nil {
+				return err
+			}
+			if want := t.Groups[i].Rows; b.Rows() != want {
+				return nodes.SizeError(int64(want), int64(b.Rows()))
+			}
+			return w.Append(b.Rows(), b.Columns)
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return w.Close(metadata...)
+}
+
+// decoding is what most formats take to decode something for rows.
+const decoding = 1 << 20
+
+// peakOf returns about what it takes to make row group i: its rows, twice where a list grows, and
+// the dictionary of a column.
+func peakOf(t *columnar.Table, i int) int64 {
+	n := int64(minPeak)
+	for c := range t.Columns {
+		p := planOf(&t.Columns[c], &t.Groups[i], c)
+		n += 3 * p.total()
+	}
+	return n
 }
