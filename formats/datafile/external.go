@@ -33,8 +33,7 @@ func needs(page []byte) (list []formats.Need) {
 		if o := &m.Images[i]; o.External {
 			list = append(list, formats.Need{
 				Kind: "images", Name: o.Name, Ext: ".png", Dir: mapresDir,
-				Hint: "in pictures they are plain colours, unless DDNet or Teeworlds is installed, the images are in " + mapresDir +
-					"/ beside the map, or --mapres names their directory",
+				Hint: "for real pictures install DDNet or give --mapres DIR",
 			})
 		}
 	}

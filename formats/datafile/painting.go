@@ -134,12 +134,21 @@ func (d *painting) drawQuads(ctx context.Context, s *sky, l *Layer, tint func(*Q
 
 // drawTiles draws a layer of tiles.
 func (d *painting) drawTiles(ctx context.Context, l *Layer) error {
+	external, err := d.external(ctx)
+	if err != nil {
+		return err
+	}
+	index := *l.Tiles.Image
+	x := external[index]
+	lacking := x != nil && x.dir == nil
+	if lacking && isOrnament(x.name) {
+		return nil
+	}
 	rows, err := d.rows(ctx, l)
 	if err != nil {
 		return err
 	}
 	defer rows.held.Free()
-	index := *l.Tiles.Image
 	a, ok := d.atlases[index]
 	if !ok {
 		if a, err = d.atlas(ctx, index, d.canvas.scale); err != nil {
@@ -150,7 +159,7 @@ func (d *painting) drawTiles(ctx context.Context, l *Layer) error {
 		}
 		d.atlases[index] = a
 	}
-	return d.canvas.draw(ctx, rows, a.tinted(l.Tiles.Color))
+	return d.canvas.draw(ctx, rows, a.tinted(l.Tiles.Color), lacking)
 }
 
 // rows returns the rows of a layer, which can all be read. Those of a few that are streamed are

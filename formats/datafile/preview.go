@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"context"
-	"hash/fnv"
 	"image"
 	"image/color"
 )
@@ -129,15 +128,6 @@ func plainAtlas(c color.NRGBA, scale int) atlas {
 
 var white = color.NRGBA{0xff, 0xff, 0xff, 0xff}
 
-// nameColor is the colour of an external image that is not at hand.
-func nameColor(name string) color.NRGBA {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name))
-	sum := h.Sum32()
-	part := func(shift int) uint8 { return 0x50 + uint8(sum>>shift)%0x90 }
-	return color.NRGBA{part(0), part(8), part(16), 0xff}
-}
-
 // newAtlas averages each cell of an image down to scale×scale.
 func newAtlas(m *image.NRGBA, scale int) atlas {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
@@ -214,8 +204,8 @@ const (
 	flagTurn    = 8
 )
 
-// draw draws the tiles of the band over what is there.
-func (c *canvas) draw(ctx context.Context, t *rows, a atlas) error {
+// draw draws the tiles of the band over what is there. Those of one colour have edges.
+func (c *canvas) draw(ctx context.Context, t *rows, a atlas, edges bool) error {
 	for y := c.top; y < min(t.Height, c.bottom); y++ {
 		for x := c.left; x < min(t.Width, c.right); x += maxPart {
 			tiles, err := t.part(ctx, x, y, min(maxPart, t.Width-x, c.right-x))
@@ -225,6 +215,9 @@ func (c *canvas) draw(ctx context.Context, t *rows, a atlas) error {
 			for i := 0; i < len(tiles); i += t.size {
 				if tiles[i] != 0 {
 					c.drawTile(x+i/t.size, y, a[int(tiles[i])*c.scale*c.scale:], tiles[i+1])
+					if edges {
+						c.shadeEdges(t.Tiles, x+i/t.size, y)
+					}
 				}
 			}
 		}

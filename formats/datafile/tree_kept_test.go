@@ -183,7 +183,7 @@ func TestForged(t *testing.T) {
 // TestSavedPictures holds what is drawn to the layout under which it is kept: a picture that would
 // look otherwise must not be taken from the disk.
 func TestSavedPictures(t *testing.T) {
-	nodestest.Saved(t, testdata+"/pictures.sums", indexfile.Layout, func(b []byte) (all []byte) {
+	nodestest.Saved(t, testdata+"/pictures.sums", 100*indexfile.Layout+pictureVersion, func(b []byte) (all []byte) {
 		r, err := NewReader(t.Context(), formats.BytesReader(b), int64(len(b)))
 		if err != nil {
 			return nil

@@ -49,7 +49,7 @@ func newPictures(t *tree, mapres []iofs.FS) *pictures {
 }
 
 // pictureVersion is raised when a picture of the same bytes would be another one.
-const pictureVersion = 2
+const pictureVersion = 3
 
 // drawingName has the limit of data items, as a layer with a greater one is left out.
 func (p *pictures) drawingName(id picture) string {

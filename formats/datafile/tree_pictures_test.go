@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"image"
+	"image/color"
 	"image/png"
 	"io/fs"
 	"testing"
@@ -154,5 +155,49 @@ func TestPreviewLeavesOut(t *testing.T) {
 	}
 	if got := [3]byte(pixelsOf(m)); got != previewGround {
 		t.Errorf("something is drawn: %v", got)
+	}
+}
+
+// A map of the games is drawn without their images in about their colours: edges are shaded, and
+// ornaments left out.
+func TestPreviewWithoutImages(t *testing.T) {
+	draw := func(name string) image.Image {
+		w := &mapWriter{}
+		w.item(typeImage, 1, 16, 16, 1, w.text(name), -1)
+		w.tileLayer("Game", 3, 3, 1, -1, make([]byte, 9*4))
+		tiles := make([]byte, 9*4)
+		tiles[4*4] = 1
+		w.tileLayer("Tiles", 3, 3, 0, 0, tiles)
+		w.group("Game", 100, 0, 2)
+		root, err := openTree(t, w.bytes(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := png.Decode(bytes.NewReader(readFile(t, root, "preview.png")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	grey := func(m image.Image, x, y int) uint8 {
+		c, _ := color.GrayModel.Convert(m.At(x, y)).(color.Gray)
+		return c.Y
+	}
+	m := draw("grass_main_0.7")
+	if c := m.At(24, 24); c != color.Color(color.RGBA{0x7a, 0x64, 0x2f, 0xff}) {
+		t.Errorf("grass is %v", c)
+	}
+	middle := grey(m, 24, 24)
+	if top := grey(m, 24, 16); top <= middle {
+		t.Errorf("the upper edge is %d, the middle %d", top, middle)
+	}
+	for _, at := range [][2]int{{16, 24}, {31, 24}, {24, 31}} {
+		if edge := grey(m, at[0], at[1]); edge >= middle {
+			t.Errorf("the edge at %v is %d, the middle %d", at, edge, middle)
+		}
+	}
+	ground := color.RGBA{previewGround[0], previewGround[1], previewGround[2], 0xff}
+	if c := draw("Grass_Doodads").At(24, 24); c != color.Color(ground) {
+		t.Errorf("an ornament is drawn: %v", c)
 	}
 }
