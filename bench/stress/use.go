@@ -31,13 +31,13 @@ const growing = "growing.teehistorian"
 type using struct {
 	program      harness.Program
 	archive, mnt string
-	want         map[string]uint32 // checksums by path in a mount of copy 0, which is written as *
+	want         map[string]uint32 // checksums by path in a mount, with * for the copy but in tables, which name it
 	names        []string
 	tables       int  // the first of the names that is in the tables of all, as are those after it
 	atRest       bool // nothing that is there changes
 
-	mu    sync.Mutex
-	ready []string // copies that are whole
+	mu    sync.Mutex // guards want, too
+	ready []string   // copies that are whole
 
 	reads, faults atomic.Int64
 }
@@ -93,15 +93,19 @@ func (u *using) reference(*harness.Daemon) error {
 	u.want = map[string]uint32{}
 	see := func(name string, d iofs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(u.mnt, name)
-		part, ok := inCopy(rel)
+		part := strings.Replace(rel, "copy-0", "*", 1)
 		switch {
 		case err != nil || relErr != nil:
 			return errors.Join(err, relErr)
-		case d.IsDir() || !ok || filepath.Base(rel) == "header.json": // which has the time of the source
+		case d.IsDir() || filepath.Base(rel) == "header.json": // which has the time of the source
 			return nil
 		}
-		if b, err := os.ReadFile(name); err == nil { // else it is a damaged sample
-			u.want[part] = crc32.ChecksumIEEE(b)
+		b, err := os.ReadFile(name)
+		if err != nil { // it is a damaged sample
+			return nil
+		}
+		u.want[key(part, "copy-0")] = crc32.ChecksumIEEE(b)
+		if part != rel {
 			u.names = append(u.names, part)
 		}
 		return nil
@@ -115,14 +119,23 @@ func (u *using) reference(*harness.Daemon) error {
 	return err
 }
 
-// inCopy replaces the name of copy 0 in a path.
-func inCopy(rel string) (string, bool) {
-	parts := strings.Split(rel, "/")
-	i := slices.Index(parts, "copy-0")
-	if i >= 0 {
-		parts[i] = "*"
+// key returns where want has the file called name of a copy.
+func key(name, in string) string {
+	if strings.HasPrefix(name, "tables") {
+		return strings.Replace(name, "*", in, 1)
 	}
-	return strings.Join(parts, "/"), i >= 0
+	return name
+}
+
+// known remembers the checksum of a file that was not there in the beginning, and reports whether it
+// is that of all others.
+func (u *using) known(key string, sum uint32) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, ok := u.want[key]; !ok {
+		u.want[key] = sum
+	}
+	return u.want[key] == sum
 }
 
 // round uses one mount for a while.
@@ -180,7 +193,7 @@ func (u *using) step(ctx context.Context) {
 	case err != nil && !u.atRest && errors.Is(err, syscall.ESTALE): // touched meanwhile
 	case err != nil:
 		u.fault("%v", err)
-	case crc32.ChecksumIEEE(b) != u.want[name]:
+	case !u.known(key(name, in), crc32.ChecksumIEEE(b)):
 		u.fault("%s: wrong bytes", at)
 	}
 }
@@ -250,10 +263,17 @@ func (u *using) disturb(ctx context.Context) {
 		default: // 1: pages, 2: names; only root may
 			_ = os.WriteFile("/proc/sys/vm/drop_caches", fmt.Append(nil, 1+rand.IntN(3)), 0)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Duration(rand.IntN(500)) * time.Millisecond):
-		}
+		pause(ctx, time.Duration(rand.IntN(500))*time.Millisecond)
+	}
+}
+
+// pause waits, and reports whether ctx has not ended meanwhile.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 
@@ -267,7 +287,7 @@ func (u *using) add(ctx context.Context, from, name string) bool {
 		_, err := os.Stat(filepath.Join(u.mnt, strings.Replace(file, "*", name, 1)))
 		return strings.HasPrefix(file, "tables") && err != nil
 	}
-	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+	for pause(ctx, 50*time.Millisecond) {
 		if !slices.ContainsFunc(u.names, missing) {
 			u.mu.Lock()
 			defer u.mu.Unlock()
@@ -290,7 +310,7 @@ func (u *using) grow(ctx context.Context) {
 			n := min(1+rand.IntN(20_000), len(rest))
 			_, err = f.Write(rest[:n])
 			rest = rest[n:]
-			time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+			pause(ctx, time.Duration(rand.IntN(200))*time.Millisecond)
 			raw, readErr := os.ReadFile(filepath.Join(u.mnt, growing, "raw"))
 			if readErr != nil && !isOneOf(readErr, []error{syscall.ESTALE, iofs.ErrNotExist}) || !bytes.HasPrefix(whole, raw) {
 				u.fault("%s: wrong bytes, or %v", growing, readErr)
@@ -307,12 +327,7 @@ func (u *using) grow(ctx context.Context) {
 // caches and pools, and is left out.
 func judge(ctx context.Context, d *harness.Daemon, mib int, long time.Duration) error {
 	var samples [3][]int
-	for tick := time.NewTicker(max(long/40, 100*time.Millisecond)); ctx.Err() == nil; {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			continue
-		}
+	for pause(ctx, max(long/40, 100*time.Millisecond)) {
 		rss, err := d.Number("status", "VmRSS")
 		threads, threadsErr := d.Number("status", "Threads")
 		files, filesErr := d.Files()
