@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +14,8 @@ import (
 // pythonBlock is a block of Python in a document, and the module that it asks with.
 var pythonBlock = regexp.MustCompile("(?ms)^```python\n(?:import|from) (\\w+).*?^```$")
 
-// TestDocumentsPython runs the blocks of Python in the cookbook, which ask Spark and Polars about
-// the mounted sample archive. What they print stands there in comments.
+// TestDocumentsPython runs the blocks of Python in the cookbook, which ask Spark, Polars and
+// pyarrow about the sample archive: mounted, exported and merged. What they print stands there in comments.
 func TestDocumentsPython(t *testing.T) {
 	if testing.Short() || !canMount() {
 		t.Skip("mounts the sample archive and starts Spark")
@@ -27,11 +28,11 @@ func TestDocumentsPython(t *testing.T) {
 	}
 	mnt := filepath.Join(t.TempDir(), "m")
 	t.Cleanup(func() { unmountBelow(filepath.Dir(mnt)) })
-	if out, err := recfs(t, "mount", samples, mnt).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, block := range blocks {
-		t.Run(block[1], func(t *testing.T) { runPython(t, block[1], block[0], mnt) })
+	for i, prefix := range lakes(t, mnt) {
+		for _, block := range blocks {
+			text := strings.ReplaceAll(block[0], docMount+"/tables", prefix)
+			t.Run(fmt.Sprint(block[1], i), func(t *testing.T) { runPython(t, block[1], text, mnt) })
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,14 +23,34 @@ type question struct {
 // askAll answers the queries that it gets, a JSON array, with an array of lines for each: rows with
 // | between their values, or the table that DuckDB draws.
 const askAll = `
-import duckdb, json, sys
+import duckdb, json, os, sys
+duckdb.execute("set timezone = 'UTC'")
+duckdb.execute(open(os.environ["VIEWS"]).read())
 def ask(q):
     answer = duckdb.sql(q["query"])
     return str(answer).rstrip().split("\n") if q["table"] else [" | ".join(map(str, row)) for row in answer.fetchall()]
 json.dump([ask(q) for q in json.load(sys.stdin)], sys.stdout)
 `
 
-// TestDocumentsSQL asks what the SQL blocks of the documents ask, of the mounted sample archive.
+// lakes returns where the tables of the sample archive are: of a mount at mnt, of an export and of a
+// merged one.
+func lakes(t *testing.T, mnt string) (prefixes []string) {
+	t.Helper()
+	_ = recfs(t, "index", samples).Run() // a recording does not open
+	if out, err := recfs(t, "mount", samples, mnt).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	prefixes = []string{filepath.Join(mnt, "tables")}
+	for _, flags := range [][]string{nil, {"--merge", "--by", "month"}} {
+		to := t.TempDir()
+		_ = recfs(t, append(append([]string{"export"}, flags...), "tables", samples, to)...).Run()
+		prefixes = append(prefixes, to)
+	}
+	return prefixes
+}
+
+// TestDocumentsSQL asks what the SQL blocks of the documents ask, of the mounted sample archive, and
+// what they ask of views of exports, too.
 func TestDocumentsSQL(t *testing.T) {
 	if testing.Short() || !canMount() {
 		t.Skip("mounts the sample archive and decodes much of it")
@@ -40,9 +61,7 @@ func TestDocumentsSQL(t *testing.T) {
 	}
 	mnt := filepath.Join(t.TempDir(), "m")
 	t.Cleanup(func() { unmountBelow(filepath.Dir(mnt)) })
-	if out, err := recfs(t, "mount", samples, mnt).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	prefixes := lakes(t, mnt)
 	for _, name := range []string{"README.md", "docs/cookbook.md"} {
 		text, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
@@ -52,16 +71,19 @@ func TestDocumentsSQL(t *testing.T) {
 		if len(questions) == 0 {
 			t.Errorf("%s has no queries", name)
 		}
-		for i, got := range answers(t, python, mnt, questions) {
-			if q := questions[i]; strings.Join(got, "\n") != strings.Join(q.want, "\n") {
-				t.Errorf("%s:%d: %s\nanswers\n%s\nwhere the document has\n%s", name, q.line, q.query,
-					strings.Join(got, "\n"), strings.Join(q.want, "\n"))
+		for _, prefix := range prefixes {
+			for i, got := range answers(t, python, mnt, prefix, questions) {
+				if q := questions[i]; strings.Join(got, "\n") != strings.Join(q.want, "\n") {
+					t.Errorf("%s:%d: %s\nanswers of %s\n%s\nwhere the document has\n%s", name, q.line, q.query, prefix,
+						strings.Join(got, "\n"), strings.Join(q.want, "\n"))
+				}
 			}
+			questions = slices.DeleteFunc(questions, func(q question) bool { return strings.Contains(q.query, docMount) })
 		}
 	}
 }
 
-func answers(t *testing.T, python, mnt string, questions []question) (answers [][]string) {
+func answers(t *testing.T, python, mnt, prefix string, questions []question) (answers [][]string) {
 	type asked struct {
 		Query string `json:"query"`
 		Table bool   `json:"table"`
@@ -74,7 +96,7 @@ func answers(t *testing.T, python, mnt string, questions []question) (answers []
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), python, "-c", askAll)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(string(in)), os.Stderr
-	cmd.Env = append(os.Environ(), "TZ=UTC", "PYTHONUTF8=1")
+	cmd.Env = append(os.Environ(), "TZ=UTC", "PYTHONUTF8=1", "VIEWS="+filepath.Join(prefix, "views.sql"))
 	out, err := cmd.Output()
 	must(t, err)
 	must(t, json.Unmarshal(out, &answers))
