@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -156,6 +157,7 @@ func (t *torture) alone(ctx context.Context) error {
 	var err, exportErr error
 	t.whole, err = sums(filepath.Join(r.dir, "copy", wholeDir), whole)
 	t.tables, exportErr = sums(filepath.Join(r.dir, "tables"), pages)
+	maps.DeleteFunc(t.tables, func(name, _ string) bool { return !strings.Contains(name, wholeDir) }) // others are of all recordings
 	if len(t.whole) == 0 || len(t.tables) == 0 {
 		err = cmp.Or(err, errors.New("there are no whole neighbours"))
 	}
