@@ -78,7 +78,7 @@ for script in bash:bash-completion/completions/recfs zsh:zsh/vendor-completions/
     inside recfs completion "${script%%:*}" | cmp - "$root/usr/share/${script#*:}"
 done
 if inside sh -c 'command -v systemd-analyze' >/dev/null; then
-    inside systemd-analyze verify --man=no /usr/lib/systemd/system/recfs@archive.service
+    inside systemd-analyze verify --man=no /usr/lib/systemd/system/recfs@archive.service /usr/lib/systemd/system/recfs-serve@archive.service
 fi
 
 for type in recfs fuse.recfs; do

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +13,20 @@ import (
 	"time"
 )
 
-// docMount is where documents mount things; the tests put it elsewhere.
-const docMount = "/tmp/recordings"
+// Where documents mount and serve things; the tests do so elsewhere.
+const (
+	docMount = "/tmp/recordings"
+	docHTTP  = "127.0.0.1:8030"
+	docS3    = "127.0.0.1:8031"
+)
+
+// freeAddress returns one that nobody listens at.
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
 
 // A session is a command of a document with what it prints.
 type session struct {
@@ -37,7 +50,7 @@ func TestDocuments(t *testing.T) {
 			t.Skipf("the documents use %s, which is not installed", tool)
 		}
 	}
-	for _, name := range []string{"README.md", "docs/guide.md", "docs/cookbook.md"} {
+	for _, name := range []string{"README.md", "docs/guide.md", "docs/cookbook.md", "docs/serve.md"} {
 		t.Run(filepath.Base(name), func(t *testing.T) { runDocument(t, name) })
 	}
 }
@@ -61,9 +74,12 @@ func runDocument(t *testing.T, name string) {
 	if err := os.CopyFS(filepath.Join(work, "testdata/archive"), os.DirFS(filepath.Join(repo, "testdata/archive"))); err != nil {
 		t.Fatal(err)
 	}
-	printed := paste(t, work, sessions, func(text string) string { return strings.ReplaceAll(text, docMount, mnt) })
+	httpAddr, s3Addr := freeAddress(t), freeAddress(t)
+	places := strings.NewReplacer(docMount, mnt, docHTTP, httpAddr, docS3, s3Addr)
+	documented := strings.NewReplacer(mnt, docMount, httpAddr, docHTTP, s3Addr, docS3)
+	printed := paste(t, work, sessions, places.Replace)
 	for i, s := range sessions {
-		got := strings.ReplaceAll(printed[i], mnt, docMount)
+		got := documented.Replace(printed[i])
 		if !matchOutput(s.want, strings.Split(strings.TrimSuffix(got, "\n"), "\n")) {
 			t.Errorf("%s:%d: $ %s\nprinted\n%s\nwhere the document has\n%s", name, s.line, s.command, got, strings.Join(s.want, "\n"))
 		}

@@ -316,6 +316,26 @@ func TestServeClients(t *testing.T) {
 	}
 }
 
+// TestServePython runs the blocks of Python in the documents that ask a server.
+func TestServePython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts Python")
+	}
+	p := startServer(t, samples)
+	places := strings.NewReplacer(docHTTP, strings.TrimPrefix(p.http, "http://"), docS3, strings.TrimPrefix(p.s3, "http://"))
+	for name, least := range map[string]int{"README.md": 1, "docs/serve.md": 5} {
+		text, err := os.ReadFile("../../" + name)
+		must(t, err)
+		blocks := pythonBlock.FindAllStringSubmatch(string(text), -1)
+		if len(blocks) < least {
+			t.Errorf("%s: %d blocks of Python", name, len(blocks))
+		}
+		for _, block := range blocks {
+			t.Run(block[1], func(t *testing.T) { runPython(t, block[1], places.Replace(block[0]), "") })
+		}
+	}
+}
+
 // rclone reads the archive as an S3 and as a WebDAV client.
 func TestServeRclone(t *testing.T) {
 	if testing.Short() {
