@@ -8,8 +8,8 @@ import (
 )
 
 // admitToken lets in who has the token, as that of Bearer or as the password of Basic.
-func (s *Server) admitToken(r *http.Request) error {
-	want := s.secrets.Load().Token
+func (s *Secrets) admitToken(r *http.Request) error {
+	want := s.Token
 	if want == "" {
 		return nil
 	}

@@ -9,13 +9,29 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
+// The limits of docs/tree/serve.md section 5.
+const (
+	headerTimeout = 10 * time.Second
+	maxBody       = 64 << 10
+)
+
+// A front is what all endpoints of a server share.
+type front struct {
+	opt   Options
+	turns turns
+	stats counters
+
+	accessLog sync.Mutex
+}
+
 // An endpoint is what one address answers.
 type endpoint struct {
-	s        *Server
+	*front
 	loopback bool
 	admit    func(r *http.Request) error
 	handle   func(w *reply, r *http.Request) error
@@ -46,8 +62,8 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		out.send()
 	}
-	e.s.stats.count(r.Method, out)
-	e.s.logAccess(r, out, began, cut)
+	e.stats.count(r.Method, out)
+	e.logAccess(r, out, began, cut)
 	if cut {
 		panic(http.ErrAbortHandler) // cuts the connection before the announced length
 	}
@@ -57,7 +73,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e.s.opt.Log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+			e.opt.Log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
 			err = errors.New("it could not be made")
 		}
 	}()
@@ -67,7 +83,7 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cache-Control", "no-cache")
-	if e.loopback && !e.s.isName(r.Host) {
+	if e.loopback && !e.isName(r.Host) {
 		return errHost
 	}
 	if e.allowOrigin(h, r) {
@@ -79,7 +95,7 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 	if err := readBody(w, r); err != nil {
 		return err
 	}
-	if w.turn, err = e.s.turns.begin(r.Context()); err != nil {
+	if w.turn, err = e.turns.begin(r.Context()); err != nil {
 		return err
 	}
 	defer w.turn.leave()
@@ -88,7 +104,7 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 
 // isName reports whether a Host names this machine, which a name that a page of the web has given
 // to it does not.
-func (s *Server) isName(host string) bool {
+func (s *front) isName(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -101,11 +117,11 @@ func (s *Server) isName(host string) bool {
 // wanted to know.
 func (e *endpoint) allowOrigin(h http.Header, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
-	if len(e.s.opt.Origins) == 0 {
+	if len(e.opt.Origins) == 0 {
 		return false
 	}
 	h.Add("Vary", "Origin")
-	if !slices.Contains(e.s.opt.Origins, origin) {
+	if !slices.Contains(e.opt.Origins, origin) {
 		return false
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
@@ -169,7 +185,7 @@ func (c *counters) count(method string, w *reply) {
 }
 
 // Stats returns what was done so far.
-func (s *Server) Stats() Stats {
+func (s *front) Stats() Stats {
 	all := Stats{Requests: map[string]uint64{}, Bytes: s.stats.bytes.Load(), Errors: s.stats.errors.Load()}
 	for i, method := range counted {
 		all.Requests[method] = s.stats.methods[i].Load()
@@ -191,7 +207,7 @@ type accessLine struct {
 	Agent  string    `json:"agent,omitempty"`
 }
 
-func (s *Server) logAccess(r *http.Request, w *reply, began time.Time, cut bool) {
+func (s *front) logAccess(r *http.Request, w *reply, began time.Time, cut bool) {
 	if s.opt.AccessLog == nil {
 		return
 	}

@@ -9,27 +9,27 @@ import (
 )
 
 // files answers a request for a file or a folder.
-func (s *Server) files(w *reply, r *http.Request) error {
+func (t *tree) files(w *reply, r *http.Request) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodOptions:
-		w.Header().Set("Allow", s.methods())
-		if s.opt.WebDAV {
+		w.Header().Set("Allow", t.methods())
+		if t.webdav {
 			w.Header().Set("DAV", "1")
 			w.Header().Set("MS-Author-Via", "DAV") // else Explorer asks as for FrontPage
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	case "PROPFIND":
-		if s.opt.WebDAV {
-			return s.propfind(w, r)
+		if t.webdav {
+			return t.propfind(w, r)
 		}
 		fallthrough
 	default:
-		w.Header().Set("Allow", s.methods())
+		w.Header().Set("Allow", t.methods())
 		return errMethod
 	}
-	way, name, slash, err := s.lookUp(r)
+	way, name, slash, err := t.lookUp(r)
 	if err != nil {
 		return err
 	}
@@ -40,29 +40,20 @@ func (s *Server) files(w *reply, r *http.Request) error {
 	case e.Dir == nil && slash:
 		return errMissing
 	case e.Dir == nil:
-		return s.file(w, r, way)
+		return t.file(w, r, way)
 	case !slash:
 		redirect(w, r, http.StatusPermanentRedirect, "./"+escape(name[strings.LastIndexByte(name, '/')+1:])+"/")
 	default:
-		return s.folder(w, r, way)
+		return t.folder(w, r, way)
 	}
 	return nil
 }
 
-func (s *Server) methods() string {
-	if s.opt.WebDAV {
+func (t *tree) methods() string {
+	if t.webdav {
 		return "GET, HEAD, OPTIONS, PROPFIND"
 	}
 	return "GET, HEAD, OPTIONS"
-}
-
-// lookUp returns the way to what a request names, and how it names it.
-func (s *Server) lookUp(r *http.Request) (way nodes.Way, name string, slash bool, err error) {
-	name, slash, err = parsePath(r.URL.EscapedPath())
-	if err == nil {
-		way, err = s.tree.find(r.Context(), name)
-	}
-	return way, name, slash, err
 }
 
 // upFrom returns the way from a request to the root.
@@ -96,16 +87,16 @@ func redirect(w *reply, r *http.Request, status int, to string) {
 const maxRanges = 8
 
 // file sends a file, or what the request wants of it.
-func (s *Server) file(w *reply, r *http.Request, way nodes.Way) error {
+func (t *tree) file(w *reply, r *http.Request, way nodes.Way) error {
 	ctx, e := r.Context(), way.Last()
 	var tag string
-	if err := s.tree.within(ctx, func(ctx context.Context) (err error) {
-		tag, err = s.tree.tag(ctx, way)
+	if err := t.within(ctx, func(ctx context.Context) (err error) {
+		tag, err = t.tag(ctx, way)
 		return err
 	}); err != nil {
 		return err
 	}
-	o, err := s.tree.newObject(ctx, e.File)
+	o, err := t.newObject(ctx, e.File)
 	if err != nil {
 		return err
 	}
@@ -120,4 +111,17 @@ func (s *Server) file(w *reply, r *http.Request, way nodes.Way) error {
 	}
 	http.ServeContent(w, r, "", e.Time, o)
 	return nil
+}
+
+// refuse answers a request for files and folders with an error.
+func refuse(w *reply, r *http.Request, err *refusal) {
+	h := w.Header()
+	switch err.status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+		h.Add("WWW-Authenticate", `Basic realm="recfs"`)
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", "1")
+	}
+	w.answer(r, err.status, "text/plain; charset=utf-8", []byte(err.text+"\n"))
 }

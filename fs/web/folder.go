@@ -79,7 +79,7 @@ type page struct {
 }
 
 // folder sends a page of a folder.
-func (s *Server) folder(w *reply, r *http.Request, way nodes.Way) error {
+func (t *tree) folder(w *reply, r *http.Request, way nodes.Way) error {
 	l, err := parseListing(r)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *Server) folder(w *reply, r *http.Request, way nodes.Way) error {
 		w.answer(r, http.StatusOK, "text/css; charset=utf-8", styleSheet)
 		return nil
 	}
-	p, err := s.tree.page(r.Context(), way, l)
+	p, err := t.page(r.Context(), way, l)
 	if err != nil {
 		return err
 	}
@@ -109,9 +109,9 @@ func (s *Server) folder(w *reply, r *http.Request, way nodes.Way) error {
 	}
 	out := bufio.NewWriterSize(w, listBuffer)
 	if l.json {
-		err = s.jsonLines(r.Context(), w, out, p, l)
+		err = t.jsonLines(r.Context(), w, out, p, l)
 	} else {
-		err = s.html(r.Context(), w, out, p, l)
+		err = t.html(r.Context(), w, out, p, l)
 	}
 	if err == nil {
 		err = out.Flush()
@@ -271,10 +271,10 @@ type nameLine struct {
 	Modified *time.Time `json:"modified,omitempty"`
 }
 
-func (s *Server) jsonLines(ctx context.Context, w *reply, out *bufio.Writer, p page, l listing) error {
+func (t *tree) jsonLines(ctx context.Context, w *reply, out *bufio.Writer, p page, l listing) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	return s.tree.items(ctx, w, p, l.sizes, func(it item) error {
+	return t.items(ctx, w, p, l.sizes, func(it item) error {
 		line := nameLine{Name: it.Name, Type: "file"}
 		if !utf8.ValidString(it.Name) {
 			line.NameHex = hex.EncodeToString([]byte(it.Name))

@@ -22,9 +22,9 @@ func newCache(t interface{ Cleanup(func()) }) *cache.Cache {
 // answers returns what a server makes of a request, which is never its fault.
 func answers(t *testing.T, s *Server, s3 bool, r *http.Request) {
 	t.Helper()
-	e := &endpoint{s: s, handle: s.files, refuse: refuse, admit: s.admitToken}
+	e := s.files()
 	if s3 {
-		e = &endpoint{s: s, handle: s.s3, refuse: refuseS3, admit: s.admitKey}
+		e = s.bucket()
 	}
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler {

@@ -19,7 +19,7 @@ import (
 var styleSheet []byte
 
 // html writes a page of a folder for people. All links are relative.
-func (s *Server) html(ctx context.Context, w *reply, out *bufio.Writer, p page, l listing) error {
+func (t *tree) html(ctx context.Context, w *reply, out *bufio.Writer, p page, l listing) error {
 	names := strings.Split(p.way.Path(), "/")
 	if names[0] == "." {
 		names = nil
@@ -36,7 +36,7 @@ func (s *Server) html(ctx context.Context, w *reply, out *bufio.Writer, p page, 
 		fmt.Fprintf(out, " / <a href=\"%s\"%s><bdi>%s</bdi></a>", up(n), upKey(n == 1), shown(name))
 	}
 	fmt.Fprint(out, "</nav>\n<main>\n<table>\n<thead><tr><th scope=\"col\">Name<th scope=\"col\">Kind<th scope=\"col\">Size<th scope=\"col\">Modified</thead>\n<tbody>\n")
-	if err := s.tree.items(ctx, w, p, l.sizes, func(it item) error { return writeRow(out, it) }); err != nil {
+	if err := t.items(ctx, w, p, l.sizes, func(it item) error { return writeRow(out, it) }); err != nil {
 		return err
 	}
 	fmt.Fprint(out, "</tbody>\n</table>\n")

@@ -27,7 +27,7 @@ func badArgument(name string) error {
 }
 
 // s3 answers a call of an S3 client.
-func (s *Server) s3(w *reply, r *http.Request) error {
+func (t *tree) s3(w *reply, r *http.Request) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodPut, http.MethodPost, http.MethodDelete:
@@ -43,13 +43,13 @@ func (s *Server) s3(w *reply, r *http.Request) error {
 	name, key, inBucket := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	switch {
 	case name == "" && r.Method == http.MethodGet && only(q, "x-id"):
-		return s.listBuckets(w, r)
+		return t.listBuckets(w, r)
 	case name == "":
 		return errNotImplemented
 	case name != bucket:
 		return errNoBucket
 	case inBucket && key != "":
-		return s.getObject(w, r, key, q)
+		return t.getObject(w, r, key, q)
 	case r.Method == http.MethodHead:
 		w.Header().Set("X-Amz-Bucket-Region", "us-east-1")
 		return nil
@@ -58,7 +58,7 @@ func (s *Server) s3(w *reply, r *http.Request) error {
 			XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ LocationConstraint"`
 		}{})
 	}
-	return s.listObjects(w, r, q)
+	return t.listObjects(w, r, q)
 }
 
 // only reports whether a query has nothing but these names and a signature.
@@ -75,7 +75,7 @@ func only(q url.Values, names ...string) bool {
 	return true
 }
 
-func (s *Server) listBuckets(w *reply, r *http.Request) error {
+func (t *tree) listBuckets(w *reply, r *http.Request) error {
 	type named struct {
 		Name         string
 		CreationDate string
@@ -84,7 +84,7 @@ func (s *Server) listBuckets(w *reply, r *http.Request) error {
 		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
 		Owner   owner
 		Buckets []named `xml:"Buckets>Bucket"`
-	}{Owner: theOwner, Buckets: []named{{bucket, s3Time(s.tree.root.Time)}}})
+	}{Owner: theOwner, Buckets: []named{{bucket, s3Time(t.root.Time)}}})
 }
 
 type owner struct{ ID, DisplayName string }
@@ -94,7 +94,7 @@ var theOwner = owner{"recfs", "recfs"}
 func s3Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // getObject sends an object, or its headers.
-func (s *Server) getObject(w *reply, r *http.Request, key string, q url.Values) error {
+func (t *tree) getObject(w *reply, r *http.Request, key string, q url.Values) error {
 	if q.Has("partNumber") || !only(q, "x-id", "response-*") {
 		return errNotImplemented
 	}
@@ -102,14 +102,14 @@ func (s *Server) getObject(w *reply, r *http.Request, key string, q url.Values) 
 	if err != nil || slash {
 		return errMissing
 	}
-	way, err := s.tree.find(r.Context(), name)
+	way, err := t.find(r.Context(), name)
 	if err != nil {
 		return err
 	}
 	if way.Last().Dir != nil {
 		return errMissing
 	}
-	return s.file(w, r, way)
+	return t.file(w, r, way)
 }
 
 func writeXML(w *reply, r *http.Request, v any) error {
@@ -183,12 +183,12 @@ type commonPrefix struct{ Prefix string }
 const mostKeys = 1000
 
 // listObjects answers ListObjectsV2, or the version before it.
-func (s *Server) listObjects(w *reply, r *http.Request, q url.Values) error {
+func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 	if !only(q, "list-type", "prefix", "delimiter", "max-keys", "start-after", "continuation-token", "encoding-type", "fetch-owner", "marker", "x-id") {
 		return errNotImplemented
 	}
 	second := q.Get("list-type") == "2"
-	l := lister{t: s.tree, ctx: r.Context(), prefix: q.Get("prefix"), delimited: q.Get("delimiter") != "", max: mostKeys}
+	l := lister{t: t, ctx: r.Context(), prefix: q.Get("prefix"), delimited: q.Get("delimiter") != "", max: mostKeys}
 	switch {
 	case q.Has("list-type") && !second:
 		return badArgument("list-type")

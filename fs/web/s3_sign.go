@@ -27,12 +27,11 @@ func denied(code, text string) error { return &refusal{http.StatusForbidden, tex
 var errSignature = denied("SignatureDoesNotMatch", "the signature does not match")
 
 // admitKey lets in who signs with a key, by Signature V4 in the header or in the query.
-func (s *Server) admitKey(r *http.Request) error {
-	keys := s.secrets.Load().Keys
-	if keys == nil {
+func (s *Secrets) admitKey(r *http.Request) error {
+	if s.Keys == nil {
 		return nil
 	}
-	return verify(r, keys, time.Now())
+	return verify(r, s.Keys, time.Now())
 }
 
 // A signature is what a request says of how it was signed.
@@ -173,6 +172,3 @@ func (s signature) canonical(r *http.Request, query url.Values) string {
 	b.WriteString("\n" + strings.Join(s.signed, ";") + "\n" + s.payload)
 	return b.String()
 }
-
-// escapeAll is escape for what may not have a slash as it is.
-func escapeAll(text string) string { return strings.ReplaceAll(escape(text), "/", "%2F") }

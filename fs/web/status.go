@@ -70,16 +70,3 @@ func oneLine(text string) string {
 		return r
 	}, text)
 }
-
-// refuse answers a request for files and folders with an error.
-func refuse(w *reply, r *http.Request, err *refusal) {
-	h := w.Header()
-	switch err.status {
-	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", "Bearer")
-		h.Add("WWW-Authenticate", `Basic realm="recfs"`)
-	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", "1")
-	}
-	w.answer(r, err.status, "text/plain; charset=utf-8", []byte(err.text+"\n"))
-}

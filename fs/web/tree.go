@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/http"
 	"net/url"
 	"path"
 	"strings"
@@ -18,6 +19,7 @@ type tree struct {
 	hidden string
 	cache  *cache.Cache
 	build  string
+	webdav bool
 }
 
 // within runs a part of a request that decodes something. It may begin again.
@@ -62,6 +64,15 @@ func (t *tree) find(ctx context.Context, name string) (way nodes.Way, err error)
 		return err
 	})
 	return way, err
+}
+
+// lookUp returns the way to what a request names, and how it names it.
+func (t *tree) lookUp(r *http.Request) (way nodes.Way, name string, slash bool, err error) {
+	name, slash, err = parsePath(r.URL.EscapedPath())
+	if err == nil {
+		way, err = t.find(r.Context(), name)
+	}
+	return way, name, slash, err
 }
 
 // tag returns the ETag of the file at the end of a way; "": nothing tells its version.
@@ -112,6 +123,9 @@ func escape(name string) string {
 	}
 	return b.String()
 }
+
+// escapeAll is escape for what may not have a slash as it is.
+func escapeAll(text string) string { return strings.ReplaceAll(escape(text), "/", "%2F") }
 
 // contentTypes are those of files; no file is looked into for it.
 var contentTypes = map[string]string{

@@ -39,18 +39,18 @@ func parsePropfind(body io.Reader) (p propfind, err error) {
 		case err != nil:
 			return p, errBadBody
 		}
-		switch t := token.(type) {
+		switch node := token.(type) {
 		case xml.StartElement:
 			depth++
 			switch {
-			case depth == 1 && (found || t.Name != xml.Name{Space: davNamespace, Local: "propfind"}):
+			case depth == 1 && (found || node.Name != xml.Name{Space: davNamespace, Local: "propfind"}):
 				return p, errBadBody
-			case depth == 2 && t.Name.Local == "prop":
+			case depth == 2 && node.Name.Local == "prop":
 				p.names = []xml.Name{}
-			case depth == 2 && t.Name.Local == "propname":
+			case depth == 2 && node.Name.Local == "propname":
 				p.bare = true
 			case depth == 3 && p.names != nil && len(p.names) < 100:
-				p.names = append(p.names, t.Name)
+				p.names = append(p.names, node.Name)
 			}
 			found = true
 		case xml.EndElement:
@@ -60,7 +60,7 @@ func parsePropfind(body io.Reader) (p propfind, err error) {
 }
 
 // propfind answers PROPFIND of depth 0 and 1.
-func (s *Server) propfind(w *reply, r *http.Request) error {
+func (t *tree) propfind(w *reply, r *http.Request) error {
 	asked, err := parsePropfind(r.Body)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (s *Server) propfind(w *reply, r *http.Request) error {
 	default:
 		return &refusal{http.StatusBadRequest, "bad value of Depth", ""}
 	}
-	way, _, slash, err := s.lookUp(r)
+	way, _, slash, err := t.lookUp(r)
 	if err != nil {
 		return err
 	}
@@ -84,24 +84,24 @@ func (s *Server) propfind(w *reply, r *http.Request) error {
 	}
 	it := item{Entry: way.Last(), size: unsized}
 	if it.File != nil {
-		if err := s.tree.within(r.Context(), func(ctx context.Context) (err error) {
+		if err := t.within(r.Context(), func(ctx context.Context) (err error) {
 			it.size, err = it.File.Size(ctx)
 			return err
 		}); err != nil {
 			return err
 		}
 	}
-	return s.multistatus(w, r, way, it, asked, depth == "1")
+	return t.multistatus(w, r, way, it, asked, depth == "1")
 }
 
 // multistatus tells of an entry, and of those in it if that is wanted.
-func (s *Server) multistatus(w *reply, r *http.Request, way nodes.Way, it item, asked propfind, below bool) error {
+func (t *tree) multistatus(w *reply, r *http.Request, way nodes.Way, it item, asked propfind, below bool) error {
 	ctx := r.Context()
 	var p page
 	var err error
 	if below && it.Dir != nil {
 		p.way = way
-		if p.dir, p.to, err = s.tree.snapshot(ctx, it.Dir); err != nil {
+		if p.dir, p.to, err = t.snapshot(ctx, it.Dir); err != nil {
 			return err
 		}
 	}
@@ -110,13 +110,13 @@ func (s *Server) multistatus(w *reply, r *http.Request, way nodes.Way, it item, 
 	out := bufio.NewWriterSize(w, listBuffer)
 	out.WriteString(xml.Header + `<D:multistatus xmlns:D="DAV:">` + "\n")
 	href := strings.TrimSuffix(r.URL.EscapedPath(), "/")
-	if err := s.response(ctx, out, href, way, it, asked); err != nil {
+	if err := t.response(ctx, out, href, way, it, asked); err != nil {
 		return err
 	}
 	if p.dir != nil {
-		err := s.tree.items(ctx, w, p, false, func(it item) error {
+		err := t.items(ctx, w, p, false, func(it item) error {
 			child := nodes.Way{Entries: append(slices.Clip(way.Entries), it.Entry)}
-			return s.response(ctx, out, href+"/"+escape(it.Name), child, it, asked)
+			return t.response(ctx, out, href+"/"+escape(it.Name), child, it, asked)
 		})
 		if err != nil {
 			return err
@@ -127,14 +127,14 @@ func (s *Server) multistatus(w *reply, r *http.Request, way nodes.Way, it item, 
 }
 
 // response tells of one entry.
-func (s *Server) response(ctx context.Context, out *bufio.Writer, href string, way nodes.Way, it item, asked propfind) error {
+func (t *tree) response(ctx context.Context, out *bufio.Writer, href string, way nodes.Way, it item, asked propfind) error {
 	if it.Dir != nil {
 		href += "/"
 	}
 	var tag string
 	if it.File != nil && !asked.bare && asked.wants("getetag") {
-		err := s.tree.within(ctx, func(ctx context.Context) (err error) {
-			tag, err = s.tree.tag(ctx, way)
+		err := t.within(ctx, func(ctx context.Context) (err error) {
+			tag, err = t.tag(ctx, way)
 			return err
 		})
 		if isPassing(ctx, err) {
