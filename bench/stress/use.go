@@ -127,8 +127,8 @@ func key(name, in string) string {
 	return name
 }
 
-// known remembers the checksum of a file that was not there in the beginning, and reports whether it
-// is that of all others.
+// known remembers the checksum of a file that was not there in the beginning, and reports whether
+// sum is the one that is known.
 func (u *using) known(key string, sum uint32) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
