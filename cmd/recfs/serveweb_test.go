@@ -4,10 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math/big"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,6 +26,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"recfs/formats/source"
 	"recfs/nodes"
@@ -364,5 +374,104 @@ func TestServeRclone(t *testing.T) {
 		if _, want, _ := askServer(t, "GET", p.http+"/hcrp/tiny.hcrp/header.json", ""); err != nil || !bytes.Equal(out, want) {
 			t.Errorf("%s: %s%v", remote, out, err)
 		}
+	}
+}
+
+// selfSigned writes a certificate of 127.0.0.1 and its key.
+func selfSigned(t *testing.T, dir string) (cert, key string) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, private.Public(), private)
+	must(t, err)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
+	must(t, err)
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	must(t, os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644))
+	must(t, os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600))
+	return cert, key
+}
+
+// A token and a certificate let in who has the one and trusts the other; a new token holds from
+// SIGHUP on, and a bad file changes nothing.
+func TestServeSecrets(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := selfSigned(t, dir)
+	token := filepath.Join(dir, "token")
+	write := func(text string) { must(t, os.WriteFile(token, []byte(text), 0o600)) }
+	write("the first token of all")
+	cmd := recfs(t, "serve", "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key, "--token-file", token, smallSamples(t))
+	cmd.Env = append(cmd.Env, "XDG_RUNTIME_DIR="+dir)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	log, err := cmd.StderrPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	addr = strings.TrimSpace(addr)
+	trusting := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true} //nolint:gosec // a test's own
+	status := func(token string) int {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", addr, nil)
+		must(t, err)
+		r.SetBasicAuth("me", token)
+		reply, err := trusting.RoundTrip(r)
+		must(t, err)
+		reply.Body.Close()
+		return reply.StatusCode
+	}
+	if first, other := status("the first token of all"), status("the second token of all"); !strings.HasPrefix(addr, "https://") || first != 200 || other != 401 {
+		t.Errorf("%s: %d and %d", addr, first, other)
+	}
+	write("short")
+	must(t, cmd.Process.Signal(syscall.SIGHUP))
+	if line, err := bufio.NewReader(log).ReadString('\n'); err != nil || !strings.Contains(line, "a token has 16 bytes or more") {
+		t.Errorf("%s %v", line, err)
+	}
+	if status("the first token of all") != 200 {
+		t.Error("a bad file locks out")
+	}
+	write("the second token of all")
+	must(t, cmd.Process.Signal(syscall.SIGHUP))
+	for until := time.Now().Add(10 * time.Second); status("the second token of all") != 200; {
+		if time.Now().After(until) {
+			t.Fatal("the new token does not hold")
+		}
+	}
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
+	must(t, cmd.Wait())
+}
+
+// A mount that serves shows both, at a socket here, of which there is one owner.
+func TestMountServes(t *testing.T) {
+	if !canMount() {
+		t.Skip("/dev/fuse cannot be used here")
+	}
+	dir := t.TempDir()
+	mnt, socket := filepath.Join(dir, "m"), filepath.Join(dir, "s")
+	t.Cleanup(func() { unmountBelow(dir) })
+	if out, err := recfs(t, "mount", "--serve", "unix:"+socket, smallSamples(t), mnt).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(socket)
+	must(t, err)
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	reply, err := c.Get("http://localhost/hcrp/tiny.hcrp/header.json")
+	must(t, err)
+	defer reply.Body.Close()
+	got, err := io.ReadAll(reply.Body)
+	must(t, err)
+	want, err := os.ReadFile(filepath.Join(mnt, "hcrp/tiny.hcrp/header.json"))
+	must(t, err)
+	if !bytes.Equal(got, want) || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s, in the mount %s; the socket has %v", got, want, info.Mode())
+	}
+	if reply, err := c.Get("http://localhost/.recfs/stats.json"); err != nil || reply.StatusCode != http.StatusNotFound {
+		t.Errorf("%v %v", reply, err)
+	}
+	if out, err := recfs(t, "umount", mnt).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 }
