@@ -1,12 +1,23 @@
 package formats
 
-import "io"
+import (
+	"io"
+	"time"
+)
 
 // A DemoQuery says which demo of a recording is wanted: of ticks or times, or of a run.
 type DemoQuery struct {
-	From, To string // ticks or times of the recording
+	From, To string // ticks, times of the recording, times of day, or dates
+	Around   string // one of these, and ± how long: what lies there is wanted
 	Follow   string // the player whom the camera follows, by name or directory; "": none
 	Run      string // the player of whom the fastest run is wanted, or AnyRun; "": none
+}
+
+// A Demo is one of a recording.
+type Demo struct {
+	Path   string // in its tree
+	Length time.Duration
+	About  string // who is in it
 }
 
 // AnyRun is the Run of a DemoQuery for the best of all runs.

@@ -68,7 +68,7 @@ type Format struct {
 	Runs func(x Index) []Runner
 
 	// Demo, if set, returns the path of a demo in the tree of a recording. Its error is for people.
-	Demo func(x Index, q DemoQuery) (path string, err error)
+	Demo func(h Head, x Index, q DemoQuery) (Demo, error)
 
 	// Things, if set, names what was there when a game was saved last; none was if it was not saved.
 	Things func(ctx context.Context, tree nodes.Dir, x Index) (Things, error)

@@ -66,20 +66,14 @@ func (t *Timed) Find(ctx context.Context, name string) (int, error) {
 
 // at returns the tick of a time as it is written in a name.
 func (c Clock) at(ctx context.Context, text string) (int64, error) {
-	t, day, ok := ParseMoment(text)
-	if !ok {
+	if _, _, ok := ParseMoment(text); !ok {
 		return 0, NotExist("find", text)
 	}
 	start, err := c.Start(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if !day {
-		midnight := start.UTC().Truncate(24 * time.Hour)
-		if t = midnight.Add(t.Sub(time.Time{})); t.Before(start) {
-			t = t.AddDate(0, 0, 1)
-		}
-	}
+	t, _ := MomentFrom(text, start)
 	if t.Before(start) || !HasDate(t) {
 		return 0, NotExist("find", text)
 	}
@@ -107,6 +101,18 @@ func ParseMoment(text string) (t time.Time, day, ok bool) {
 		}
 	}
 	return t, false, false
+}
+
+// MomentFrom reads a time as ParseMoment does: a time of day is the first from start on.
+func MomentFrom(text string, start time.Time) (t time.Time, ok bool) {
+	t, day, ok := ParseMoment(text)
+	if !day && ok {
+		midnight := start.UTC().Truncate(24 * time.Hour)
+		if t = midnight.Add(t.Sub(time.Time{})); t.Before(start) {
+			t = t.AddDate(0, 0, 1)
+		}
+	}
+	return t, ok
 }
 
 // listing returns the list of a Series or a LazySeries.

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -19,16 +21,21 @@ var demoCommand = command{
 	args:    "FILE [FROM] [TO]",
 	summary: "Make a demo that the DDNet client plays",
 	about: `
-FILE is a teehistorian recording. The demo shows the ticks FROM to TO, at most half an hour; times of the
-recording such as 1:02:03 or 75:30 will do, too. With --run it is the fastest run of a player to the finish,
-or of all. It goes to standard output or to the file that -o names. The client plays it if it has the map.`,
+FILE is a teehistorian recording. The demo shows the ticks FROM to TO, at most half an hour. Times will do,
+too: of the recording such as 1:02:03 or 75:30, of the day in UTC such as 14:27:00 if the recording is shorter
+than that, or 2026-11-21T14:27:00Z. With --run it is the fastest run of a player to the finish, or of all. It goes
+to standard output or to the file that -o names. The client plays it if it has the map.
+
+With --best-per-map, FILE is an archive, and each map on which somebody finished gets a demo of the best run:
+MAP.demo in the directory that -o names. The recordings must be indexed ('recfs index').`,
 	run: runDemo,
 }
 
 // A demoRequest is what recfs demo was asked for.
 type demoRequest struct {
 	formats.DemoQuery
-	output string
+	output     string
+	bestPerMap bool
 }
 
 func runDemo(flags *pflag.FlagSet) runFunc {
@@ -36,13 +43,12 @@ func runDemo(flags *pflag.FlagSet) runFunc {
 	flags.StringVar(&q.Follow, "follow", "", "let the camera follow the player `NAME`, or the one with that directory in players/")
 	flags.StringVar(&q.Run, "run", "", "the fastest run of `PLAYER`, or with best that of all players")
 	offer(flags, "run", formats.AnyRun)
+	flags.StringVar(&q.Around, "around", "", "what happened around `TIME`, half a minute before and after, or as TIME±10s or TIME+-10s says")
+	flags.BoolVar(&q.bestPerMap, "best-per-map", false, "the best run on every map of the archive FILE")
 	flags.StringVarP(&q.output, "output", "o", "", "write to `FILE`, in a directory under the name that the demo has in a mount")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		switch ticks := len(args) == 3; {
-		case q.Run != "" && (len(args) > 1 || q.Follow != ""):
-			return usagef("demo: --run goes without FROM, TO and --follow")
-		case q.Run == "" && !ticks:
-			return usagef("demo: FROM and TO are missing, or --run")
+		if err := q.check(len(args)); err != nil {
+			return err
 		}
 		if q.output == "-" || q.output == "/dev/stdout" {
 			q.output = ""
@@ -54,11 +60,29 @@ func runDemo(flags *pflag.FlagSet) runFunc {
 			}
 			return "the demo is not whole" + fromStart
 		}
+		if q.bestPerMap {
+			return q.makeBest(ctx, e, a, args[0])
+		}
 		if err := q.make(ctx, e, a, args); err != nil {
 			f.fail(args[0], err)
 		}
 		return f.result()
 	})
+}
+
+// check returns an error if the flags do not go together, beside so many arguments.
+func (q *demoRequest) check(args int) error {
+	switch {
+	case q.bestPerMap && (q.Run != "" || q.Follow != "" || q.Around != "" || args > 1 || q.output == ""):
+		return usagef("demo: --best-per-map takes an archive and -o DIR alone")
+	case q.Run != "" && (args > 1 || q.Follow != "" || q.Around != ""):
+		return usagef("demo: --run goes without FROM, TO, --around and --follow")
+	case q.Around != "" && args > 1:
+		return usagef("demo: --around goes without FROM and TO")
+	case q.Run == "" && q.Around == "" && !q.bestPerMap && args != 3:
+		return usagef("demo: FROM and TO are missing, or --around or --run")
+	}
+	return nil
 }
 
 // make makes the demo.
@@ -77,21 +101,23 @@ func (q *demoRequest) make(ctx context.Context, e *env, a *archive, args []strin
 	if len(args) == 3 {
 		q.From, q.To = args[1], args[2]
 	}
-	name, err := format.Demo(x, q.DemoQuery)
+	d, err := format.Demo(o.Head, x, q.DemoQuery)
 	if err != nil {
 		return err
 	}
-	demo, err := nodes.Follow(ctx, recording.Dir, name)
+	demo, err := nodes.Follow(ctx, recording.Dir, d.Path)
 	if err != nil {
 		return err
 	}
-	return q.write(ctx, e, args[0], demo.Inherit(recording.Attr))
+	ms := d.Length.Milliseconds()
+	about := length(&ms) + ", " + d.About
+	return q.write(ctx, e, args[0], demo.Inherit(recording.Attr), about)
 }
 
 var errNoDemos = errors.New("is no recording of which there are demos")
 
-// write writes the demo, which was made of the recording called name.
-func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes.Entry) error {
+// write writes the demo, which was made of the recording called name, and says what it is.
+func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes.Entry, about string) error {
 	if q.output == "" {
 		if e.terminal {
 			return errors.New("a terminal cannot show a demo; -o writes it to a file")
@@ -107,5 +133,36 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 			return err
 		}
 	}
-	return e.create(target, modeOfCopy(demo, 0o666), func(w io.Writer) error { return copyFile(ctx, w, demo.File) })
+	if err := e.create(target, modeOfCopy(demo, 0o666), func(w io.Writer) error { return copyFile(ctx, w, demo.File) }); err != nil {
+		return err
+	}
+	size, err := demo.File.Size(ctx)
+	if err == nil && e.stream(target) == nil {
+		fmt.Fprintf(e.stderr, "%s: %s, %s; the DDNet client plays what is in ~/.local/share/ddnet/demos\n", printable(target), printable(about), humanSize(size))
+	}
+	return err
+}
+
+// makeBest makes the demo of the best run of each map in an archive.
+func (q *demoRequest) makeBest(ctx context.Context, e *env, a *archive, dir string) error {
+	f := &finder{failures: failures{env: e}, a: a, finished: true}
+	f.judgeAll(ctx, []string{dir})
+	f.sortRuns()
+	if err := os.MkdirAll(q.output, 0o777); err != nil {
+		return notWritten(q.output, err)
+	}
+	runs := slices.DeleteFunc(f.found, func(r finishedRun) bool { return r.Demo == "" })
+	for _, r := range slices.CompactFunc(runs, func(a, b finishedRun) bool { return a.Map == b.Map }) {
+		demo, err := a.resolve(ctx, sourceOf(r.Demo))
+		if err == nil {
+			one := demoRequest{output: filepath.Join(q.output, nodes.SafeName(r.Map)+".demo")}
+			err = one.write(ctx, e, r.Path, demo, fmt.Sprintf("%s finished in %.2f s", r.Player, float64(r.TimeMS)/1000))
+		}
+		if err != nil {
+			f.fail(r.Demo, err)
+		}
+	}
+	f.n += f.unknown + f.unlisted
+	f.tellUnknown()
+	return f.result()
 }

@@ -94,8 +94,8 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	})
 }
 
-// find prints the recordings that match.
-func (f *finder) find(ctx context.Context, args []string) error {
+// judgeAll judges the recordings below directories.
+func (f *finder) judgeAll(ctx context.Context, args []string) {
 	for _, dir := range args {
 		for s, err := range f.a.summaries(ctx, dir) {
 			if err != nil {
@@ -105,6 +105,11 @@ func (f *finder) find(ctx context.Context, args []string) error {
 			f.judge(ctx, dir, s)
 		}
 	}
+}
+
+// find prints the recordings that match.
+func (f *finder) find(ctx context.Context, args []string) error {
+	f.judgeAll(ctx, args)
 	f.printRuns()
 	if err := f.w.Flush(); err != nil {
 		return err

@@ -82,11 +82,16 @@ func (f *finder) runs(names []string) bool {
 	})
 }
 
-// printRuns writes the runs by map, on each the best first.
-func (f *finder) printRuns() {
+// sortRuns sorts the runs by map, on each the best first.
+func (f *finder) sortRuns() {
 	slices.SortStableFunc(f.found, func(a, b finishedRun) int {
 		return cmp.Or(cmp.Compare(a.Map, b.Map), cmp.Compare(a.TimeMS, b.TimeMS))
 	})
+}
+
+// printRuns writes the runs as they are sorted.
+func (f *finder) printRuns() {
+	f.sortRuns()
 	for _, r := range f.found {
 		where := cmp.Or(r.Demo, r.Path)
 		switch {

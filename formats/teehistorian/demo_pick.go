@@ -5,29 +5,53 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"recfs/formats"
 )
 
 // pickDemo is the Demo of the format.
-func pickDemo(found formats.Index, q formats.DemoQuery) (path string, err error) {
+func pickDemo(head formats.Head, found formats.Index, q formats.DemoQuery) (d formats.Demo, err error) {
 	r := found.(*index).named()
 	if q.Run != "" {
 		return r.fastest(q.Run)
 	}
-	named, ok := parseDemoName(q.From + "-" + q.To + demoExt)
-	id, there := named.find(r)
-	switch x := r.idx; {
-	case len(x.chunks) == 0:
-		return "", errors.New("the recording has no ticks")
-	case !ok || !there:
-		return "", fmt.Errorf("there is no demo from %s to %s: the recording has the ticks %d to %d, and a demo is at most half an hour long",
-			q.From, q.To, x.firstTick(), x.lastTick())
-	case q.Follow != "":
+	if len(r.idx.chunks) == 0 {
+		return d, errors.New("the recording has no ticks")
+	}
+	from, to, err := r.stretch(head.(*header).startTime(), q)
+	if err != nil {
+		return d, err
+	}
+	named := demoRange{from: from, to: to}
+	id, ok := named.find(r)
+	if !ok {
+		return d, fmt.Errorf("there is no demo from tick %d to %d", from, to)
+	}
+	if q.Follow != "" {
 		id.follow, err = r.whoPlays(q.Follow, id)
 	}
-	return "demos/" + r.demoName(id), err
+	players := 0
+	for i, s := range r.idx.stays {
+		if r.isShown(int32(i)) && s.isThere(id) {
+			players++
+		}
+	}
+	about := strconv.Itoa(players) + " players"
+	if players == 1 {
+		about = "1 player"
+	}
+	return formats.Demo{Path: "demos/" + r.demoName(id), Length: tickTime(to - from), About: about}, err
+}
+
+// tickTime is how long so many ticks take.
+func tickTime(n int64) time.Duration { return time.Duration(n) * tickMS * time.Millisecond }
+
+// isThere reports whether the stay is in the ticks of a demo.
+func (s *stay) isThere(in demoID) bool {
+	return s.first <= in.last && (s.drop == nil || *s.drop >= in.first)
 }
 
 // is reports whether a stay is that of a player, by its name or its directory.
@@ -42,7 +66,7 @@ func (r *recording) whoPlays(player string, in demoID) (int32, error) {
 	var dirs []string
 	for i, s := range r.idx.stays {
 		stay := int32(i)
-		if !r.is(stay, player) || s.first > in.last || s.drop != nil && *s.drop < in.first {
+		if !r.is(stay, player) || !s.isThere(in) {
 			continue
 		}
 		if r.dirs[i] == player {
@@ -59,8 +83,8 @@ func (r *recording) whoPlays(player string, in demoID) (int32, error) {
 	return noStay, fmt.Errorf("there are %d players %q in these ticks: --follow takes one of %s", len(dirs), player, strings.Join(dirs, ", "))
 }
 
-// fastest returns the path of the demo of the fastest run of a player; of equal ones the first.
-func (r *recording) fastest(player string) (string, error) {
+// fastest returns the demo of the fastest run of a player; of equal ones the first.
+func (r *recording) fastest(player string) (d formats.Demo, err error) {
 	list, _ := r.runs()
 	if player != formats.AnyRun {
 		list = slices.DeleteFunc(list, func(n run) bool { return !r.is(n.stay, player) })
@@ -68,9 +92,13 @@ func (r *recording) fastest(player string) (string, error) {
 	switch {
 	case len(list) > 0:
 		best := slices.MinFunc(list, func(a, b run) int { return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.tick, b.tick)) })
-		return "demos/runs/" + r.runName(&best), nil
+		first, last := r.runTicks(&best)
+		return formats.Demo{
+			Path: "demos/runs/" + r.runName(&best), Length: tickTime(int64(last) - int64(first)),
+			About: "the run of " + r.dirs[best.stay] + " in " + finishClock(best.time),
+		}, nil
 	case player == formats.AnyRun:
-		return "", errors.New("nobody finished")
+		return d, errors.New("nobody finished")
 	}
-	return "", fmt.Errorf("%q did not finish", player)
+	return d, fmt.Errorf("%q did not finish", player)
 }

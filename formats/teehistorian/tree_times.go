@@ -30,3 +30,12 @@ func (t *tree) clock(x *index) nodes.Clock {
 		},
 	}
 }
+
+// tick returns the tick of a date, or of the first such time of day from the start on.
+func (s startTime) tick(text string) (int64, bool) {
+	if s.Time == nil {
+		return 0, false
+	}
+	t, ok := nodes.MomentFrom(text, *s.Time)
+	return int64(t.Sub(*s.Time) / tickTime(1)), ok
+}
