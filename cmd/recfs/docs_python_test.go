@@ -15,7 +15,8 @@ import (
 var pythonBlock = regexp.MustCompile("(?ms)^```python\n(?:import|from) (\\w+).*?^```$")
 
 // TestDocumentsPython runs the blocks of Python in the cookbook, which ask Spark, Polars and
-// pyarrow about the sample archive: mounted, exported and merged. What they print stands there in comments.
+// pyarrow about the sample archive: mounted, exported and merged. What they print stands there in
+// comments.
 func TestDocumentsPython(t *testing.T) {
 	if testing.Short() || !canMount() {
 		t.Skip("mounts the sample archive and starts Spark")

@@ -32,8 +32,8 @@ def ask(q):
 json.dump([ask(q) for q in json.load(sys.stdin)], sys.stdout)
 `
 
-// lakes returns where the tables of the sample archive are: of a mount at mnt, of an export and of a
-// merged one.
+// lakes returns where the tables of the sample archive are: of a mount at mnt, of an export and of
+// a merged one.
 func lakes(t *testing.T, mnt string) (prefixes []string) {
 	t.Helper()
 	_ = recfs(t, "index", samples).Run() // a recording does not open
@@ -49,8 +49,8 @@ func lakes(t *testing.T, mnt string) (prefixes []string) {
 	return prefixes
 }
 
-// TestDocumentsSQL asks what the SQL blocks of the documents ask, of the mounted sample archive, and
-// what they ask of views of exports, too.
+// TestDocumentsSQL asks what the SQL blocks of the documents ask, of the mounted sample archive,
+// and what they ask of views of exports, too.
 func TestDocumentsSQL(t *testing.T) {
 	if testing.Short() || !canMount() {
 		t.Skip("mounts the sample archive and decodes much of it")
