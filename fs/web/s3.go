@@ -15,8 +15,6 @@ import (
 // bucket is the name of the one bucket.
 const bucket = "recfs"
 
-const s3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
-
 var (
 	errNotImplemented = &refusal{http.StatusNotImplemented, "not implemented", "NotImplemented"}
 	errNoBucket       = &refusal{http.StatusNotFound, "no such bucket", "NoSuchBucket"}
