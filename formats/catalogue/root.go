@@ -49,15 +49,18 @@ func (c *Catalogue) Root(dir archive.Root) nodes.Dir {
 	r.merged = cache.NewMemo(c.cache, r.loadMerged)
 	r.named = cache.NewMemo(c.cache, func(ctx context.Context, t tableRef) (nodes.File, int64, error) {
 		const cost = 4 << 10
-		f, err := t.load(ctx)
-		return f, cost, err
-	})
-	r.small = cache.NewMemo(c.cache, func(ctx context.Context, t tableRef) ([]byte, int64, error) {
-		f, err := t.load(ctx)
+		n, err := t.load(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
-		b, err := nodes.ReadAll(ctx, f)
+		return parquet.NamedFile(c.cache, n), cost, nil
+	})
+	r.small = cache.NewMemo(c.cache, func(ctx context.Context, t tableRef) ([]byte, int64, error) {
+		n, err := t.load(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		b, err := n.Bytes(ctx)
 		packed := wire.Pack(b)
 		return packed, int64(cap(packed)), err
 	})

@@ -78,8 +78,8 @@ type tableRef struct {
 // Resolve implements the target of a nodes.DeferredFile.
 func (t tableRef) Resolve(ctx context.Context) (nodes.File, error) { return t.r.named.Get(ctx, t) }
 
-// load returns the file, whose recording is opened when it is asked for.
-func (t tableRef) load(ctx context.Context) (nodes.File, error) {
+// load opens the recording for its table.
+func (t tableRef) load(ctx context.Context) (*parquet.Named, error) {
 	recording, _ := archive.RecordingOf(t.dir)
 	o, err := recording.Open(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (t tableRef) load(ctx context.Context) (nodes.File, error) {
 		s.take(k, true)
 		return originOf(t.path, s.Start), nil
 	}
-	return parquet.NamedFile(t.r.c.cache, &o.Tables[i], format.Timeless, origin, parquet.Metadata(format.Name, t.name, o.Name)...), nil
+	return &parquet.Named{Table: &o.Tables[i], Timeless: format.Timeless, Origin: origin, Metadata: parquet.Metadata(format.Name, t.name, o.Name)}, nil
 }
 
 // A tableFile is a table as a file, whose recording is opened when it is read, or its size is not

@@ -1,9 +1,12 @@
 package parquet
 
 import (
+	"context"
 	"fmt"
+	"io"
 
 	"recfs/formats/columnar"
+	"recfs/nodes"
 )
 
 // A file of one recording whose rows tell of which they are has a size that follows from that which
@@ -57,4 +60,37 @@ func withOrigin(t columnar.Table, timeless bool, o columnar.Origin) columnar.Tab
 		o.Rows = t.Groups[group].Rows
 		return []columnar.Origin{o}
 	})
+}
+
+// A Named is a table of a recording whose rows tell of which they are.
+type Named struct {
+	Table    *columnar.Maker
+	Timeless bool
+	Origin   func(ctx context.Context) (columnar.Origin, error)
+	Metadata []Pair
+}
+
+// layout returns the layout of the table, which Table has made.
+func (n *Named) layout(ctx context.Context, t columnar.Table) (*Layout, error) {
+	o, err := n.Origin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newNamedLayout(t, n.Timeless, o, n.Metadata...)
+}
+
+// Bytes returns the whole file, of which nothing else is kept.
+func (n *Named) Bytes(ctx context.Context) ([]byte, error) {
+	t, err := n.Table.Make(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := n.layout(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(nodes.Reader(ctx, l.Content(func(ctx context.Context, i int) ([]byte, func(int), error) {
+		b, err := l.Make(ctx, i, nil)
+		return b, stays, err
+	})))
 }

@@ -32,17 +32,8 @@ func File(c *cache.Cache, table *columnar.Maker, metadata ...Pair) nodes.File {
 	}).file(table)
 }
 
-// NamedFile returns the file of a table of a recording whose rows tell of which they are, as origin
-// says. It is made when it is asked for.
-func NamedFile(c *cache.Cache, table *columnar.Maker, timeless bool, origin func(ctx context.Context) (columnar.Origin, error), metadata ...Pair) nodes.File {
-	return newFiles(c, func(ctx context.Context, t columnar.Table) (*Layout, error) {
-		o, err := origin(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return newNamedLayout(t, timeless, o, metadata...)
-	}).file(table)
-}
+// NamedFile returns the file of n. It is made when it is asked for.
+func NamedFile(c *cache.Cache, n *Named) nodes.File { return newFiles(c, n.layout).file(n.Table) }
 
 // file returns the file of a table.
 func (r *files) file(t *columnar.Maker) nodes.File {
