@@ -145,6 +145,9 @@ func readBody(w *reply, r *http.Request) error {
 	}
 	control := http.NewResponseController(w.ResponseWriter)
 	_ = control.SetReadDeadline(time.Now().Add(headerTimeout)) // a connection has them
+	if !slices.Contains([]string{http.MethodGet, http.MethodHead, "PROPFIND"}, r.Method) {
+		return nil // it is refused
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &refusal{http.StatusRequestEntityTooLarge, "the body is too large", ""}

@@ -196,6 +196,9 @@ func (t *tree) item(ctx context.Context, p page, i int, sizes bool) (it item, ok
 		it.File = nodes.Failing(err)
 		return it, it.Name != "", nil
 	}
+	if len(p.way.Entries) == 1 && it.Name == t.hidden {
+		return it, false, nil
+	}
 	it.Entry = it.Inherit(parent.Attr)
 	if it.Link != "" {
 		it.Entry = t.followed(ctx, p.way, it.Entry)

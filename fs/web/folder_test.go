@@ -35,6 +35,9 @@ func TestFolderLines(t *testing.T) {
 		t.Errorf("%d names on %d pages", len(names), pages)
 	}
 	_, body, _ := s.do("GET", "/?limit=10000", "Accept: application/x-ndjson")
+	if strings.Contains(body, ".recfs") {
+		t.Errorf("what is not there is listed:\n%s", body)
+	}
 	for _, want := range []string{`{"name":"bad\ufffd.txt","name_hex":"626164ff2e747874","type":"file","size":5,`, `{"name":"link","type":"dir",`, `{"name":"out","type":"file","modified"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in\n%s", want, body)

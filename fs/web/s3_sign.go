@@ -26,9 +26,10 @@ func denied(code, text string) error { return &refusal{http.StatusForbidden, tex
 
 var errSignature = denied("SignatureDoesNotMatch", "the signature does not match")
 
-// admitKey lets in who signs with a key, by Signature V4 in the header or in the query.
+// admitKey lets in who signs with a key, by Signature V4 in the header or in the query. Calls for
+// writes, which sign what is to be written, are refused to everybody.
 func (s *Secrets) admitKey(r *http.Request) error {
-	if s.Keys == nil {
+	if s.Keys == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil
 	}
 	return verify(r, s.Keys, time.Now())

@@ -262,6 +262,24 @@ func TestSignatureVectors(t *testing.T) {
 	}
 }
 
+// A write is refused as one, whatever was signed and however much is to be written.
+func TestS3Writes(t *testing.T) {
+	s := serve(t, sampleTree(), true, nil)
+	s.SetSecrets(Secrets{Keys: map[string]string{"key": "secret"}})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+s.addr+"/recfs/x", strings.NewReader(strings.Repeat("x", 100<<10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply.Body.Close()
+	if get, body, _ := s.do("GET", "/recfs/plain"); reply.StatusCode != 405 || get.StatusCode != 403 || !strings.Contains(body, "<Code>AccessDenied</Code>") {
+		t.Errorf("%d and %d %s", reply.StatusCode, get.StatusCode, body)
+	}
+}
+
 func FuzzSignature(f *testing.F) {
 	f.Add("AWS4-HMAC-SHA256 Credential=a/20130524/us-east-1/s3/aws4_request,SignedHeaders=host,Signature=00", "X-Amz-Expires=1")
 	keys := map[string]string{"a": "b"}

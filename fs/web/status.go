@@ -46,7 +46,7 @@ func refusalOf(err error) *refusal {
 		return errGone
 	case errors.Is(err, nodes.ErrStale):
 		return &refusal{http.StatusServiceUnavailable, "changed, ask again", ""}
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT), errors.Is(err, nodes.ErrUnavailable), errors.Is(err, nodes.ErrRemote):
 		return &refusal{http.StatusGatewayTimeout, "the source does not answer", ""}
 	case cache.IsShort(err), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return errBusy

@@ -66,6 +66,7 @@ func sampleTree() nodes.Entry {
 		nodes.Entry{Name: "damaged", Dir: nodes.List(
 			nodes.Entry{Name: "all", File: nodes.Func(failing)},
 			nodes.Entry{Name: "gone", File: nodes.Failing(&errWrapped{"read", nodes.ErrStale})},
+			nodes.Entry{Name: "far", File: nodes.Failing(&errWrapped{"https://secret.example", nodes.ErrUnavailable})},
 			nodes.Entry{Name: "late", File: nodes.Stream(2<<20, func(context.Context) (nodes.Content, error) { return late{}, nil })},
 			nodes.Entry{Name: "nothing", File: nodes.Sized(0, failing)},
 			nodes.Entry{Name: "panic", File: nodes.Sized(1, func(context.Context) ([]byte, error) { panic("as asked") })},
@@ -210,6 +211,7 @@ func TestFiles(t *testing.T) {
 		{"GET", "/damaged/nothing", "", 500, "damaged: toy: at 0x10: bad thing\n"},
 		{"GET", "/damaged/panic", "", 500, "damaged: it could not be made\n"},
 		{"GET", "/damaged/gone", "", 503, "changed, ask again\n"},
+		{"GET", "/damaged/far", "", 504, "the source does not answer\n"},
 		{"POST", "/plain", "", 405, "method not allowed\n"},
 		{"OPTIONS", "/plain", "", 204, ""},
 		{"GET", "/plain", "Host: evil.example", 421, "not a name of this server\n"},
