@@ -32,4 +32,7 @@ type Part struct {
 type Grid struct {
 	Path          string
 	Width, Height int // in cells
+
+	// Name returns what a cell means without its blanks, "" if it has no name; nil: none has.
+	Name func(cell string) string
 }

@@ -33,8 +33,9 @@ const shownOfPart = 12
 
 // A differ is what recfs diff was asked for.
 type differ struct {
-	json, all bool
-	png       string
+	json, all  bool
+	png        string
+	sideBySide bool
 }
 
 func runDiff(flags *pflag.FlagSet) runFunc {
@@ -42,6 +43,7 @@ func runDiff(flags *pflag.FlagSet) runFunc {
 	flags.BoolVar(&d.json, "json", false, "print each difference as a JSON object")
 	flags.BoolVar(&d.all, "all", false, fmt.Sprintf("print all differences of a part, not only %d", shownOfPart))
 	flags.StringVar(&d.png, "png", "", "also draw the tiles of two maps that differ, to `FILE`")
+	flags.BoolVar(&d.sideBySide, "side-by-side", false, "draw the old map and the new one beside each other, with --png")
 	return readFlags(flags).opened(d.run)
 }
 
@@ -57,6 +59,9 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 	}
 	var picture *compare.Picture
 	var marks compare.Marks
+	if d.sideBySide && d.png == "" {
+		return errors.New("--side-by-side is for --png")
+	}
 	if d.png != "" {
 		if sides[0].Dir == nil || sides[1].Dir == nil {
 			return errors.New("--png is for two maps")
@@ -65,7 +70,7 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 		if err != nil {
 			return err
 		}
-		if picture, err = compare.NewPicture(ctx, sides[0], sides[1]); err != nil {
+		if picture, err = compare.NewPicture(ctx, sides[0], sides[1], d.sideBySide); err != nil {
 			return err
 		}
 		marks = picture.Mark
@@ -205,7 +210,7 @@ const shownReplaced = 6
 func tilesText(t *compare.Tiles) string {
 	var kinds []string
 	for _, r := range t.Replaced[:min(len(t.Replaced), shownReplaced)] {
-		kinds = append(kinds, fmt.Sprintf("%s → %s (%d)", r.Old, r.New, r.Count))
+		kinds = append(kinds, fmt.Sprintf("%s → %s (%d)", cmp.Or(r.OldName, r.Old), cmp.Or(r.NewName, r.New), r.Count))
 	}
 	if len(t.Replaced) > shownReplaced {
 		kinds = append(kinds, "…")

@@ -215,7 +215,7 @@ func maps(t *testing.T) (before, after nodes.Entry) {
 
 func TestMaps(t *testing.T) {
 	a, b := maps(t)
-	picture, err := compare.NewPicture(t.Context(), side(t, a), side(t, b))
+	picture, err := compare.NewPicture(t.Context(), side(t, a), side(t, b), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,16 +242,27 @@ func TestMaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	img, err := png.Decode(&drawn)
-	if err != nil || img.Bounds().Dx() != 48*16 || img.Bounds().Dy() != 16*16 {
+	if err != nil || img.Bounds().Dx() != 48*16 || img.Bounds().Dy() <= 16*16 {
 		t.Fatalf("the picture is %v, %v", img.Bounds(), err)
 	}
 	if red, green, _, _ := img.At(17*16+3, 13*16+3).RGBA(); red >= green {
 		t.Error("a tile that was added is not green")
 	}
+	if legend, _, _, _ := img.At(12, 16*16+10).RGBA(); legend == 0xffff {
+		t.Error("there is no legend")
+	}
+	if both, err := compare.NewPicture(t.Context(), side(t, a), side(t, b), true); err != nil {
+		t.Error(err)
+	} else if err := both.Encode(&drawn); err != nil {
+		t.Error(err)
+	}
+	if img, err = png.Decode(&drawn); err != nil || img.Bounds().Dx() != (2*48+1)*16 {
+		t.Errorf("both maps beside each other are %v, %v", img.Bounds(), err)
+	}
 	if same, err := lines(t, a, a, nil); len(same) > 0 || err != nil {
 		t.Errorf("a map differs from itself: %q, %v", same, err)
 	}
-	if _, err := compare.NewPicture(t.Context(), side(t, a), side(t, recording("f"))); !errors.Is(err, compare.ErrNothing) {
+	if _, err := compare.NewPicture(t.Context(), side(t, a), side(t, recording("f")), false); !errors.Is(err, compare.ErrNothing) {
 		t.Errorf("a picture of what is no map: %v", err)
 	}
 }

@@ -222,14 +222,14 @@ func TestTiles(t *testing.T) {
 		want string // without changes of fields
 	}{
 		{"the same", layerOf("tiles", 7, "1 . 2", ". . ."), layerOf("tiles", 7, "1 . 2", ". . ."), ""},
-		{"one tile", layerOf("tiles", 7, ". . .", ". . ."), layerOf("tiles", 7, ". . .", ". 9/01 ."), "{Count:1 X:1 Y:1 Width:1 Height:1 Replaced:[{Old:. New:9/01 Count:1}]}"},
+		{"one tile", layerOf("tiles", 7, ". . .", ". . ."), layerOf("tiles", 7, ". . .", ". 9/01 ."), "{Count:1 X:1 Y:1 Width:1 Height:1 Replaced:[{Old:. New:9/01 Count:1 OldName: NewName:}]}"},
 		{
 			"a box, the most frequent first", layerOf("game", 7, "1 . 2", "1 . .", "1 . 2"), layerOf("game", 7, "3 . 2", "3 . .", "1 . ."),
-			"{Count:3 X:0 Y:0 Width:3 Height:3 Replaced:[{Old:1 New:3 Count:2} {Old:2 New:. Count:1}]}",
+			"{Count:3 X:0 Y:0 Width:3 Height:3 Replaced:[{Old:1 New:3 Count:2 OldName:hookable NewName:unhookable} {Old:2 New:. Count:1 OldName:death NewName:air}]}",
 		},
-		{"wider and lower", layerOf("tiles", 7, "1 1", "1 1"), layerOf("tiles", 7, "1 1 5"), "{Count:3 X:0 Y:0 Width:3 Height:2 Replaced:[{Old:1 New:. Count:2} {Old:. New:5 Count:1}]}"},
+		{"wider and lower", layerOf("tiles", 7, "1 1", "1 1"), layerOf("tiles", 7, "1 1 5"), "{Count:3 X:0 Y:0 Width:3 Height:2 Replaced:[{Old:1 New:. Count:2 OldName: NewName:} {Old:. New:5 Count:1 OldName: NewName:}]}"},
 		{"air that came", layerOf("tiles", 7, "1"), layerOf("tiles", 7, "1 .", ". ."), ""},
-		{"cells of teleporters", layerOf("tele", 8, "26:255 ."), layerOf("tele", 8, "26:254 ."), "{Count:1 X:0 Y:0 Width:1 Height:1 Replaced:[{Old:26:255 New:26:254 Count:1}]}"},
+		{"cells of teleporters", layerOf("tele", 8, "26:255 ."), layerOf("tele", 8, "26:254 ."), "{Count:1 X:0 Y:0 Width:1 Height:1 Replaced:[{Old:26:255 New:26:254 Count:1 OldName: NewName:}]}"},
 	} {
 		marked := 0
 		got, err := lines(t, c.a, c.b, func(string, int, int, string, string) { marked++ })
@@ -281,7 +281,7 @@ func pictured(t *testing.T, width, height int) compare.Side {
 
 // A picture has both maps, at a scale that keeps it small, and the colours of what happened.
 func TestPictures(t *testing.T) {
-	p, err := compare.NewPicture(t.Context(), pictured(t, 3, 2), pictured(t, 2, 4))
+	p, err := compare.NewPicture(t.Context(), pictured(t, 3, 2), pictured(t, 2, 4), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	img, err := png.Decode(&b)
-	if err != nil || img.Bounds().Size() != image.Pt(3*16, 4*16) {
+	if err != nil || img.Bounds().Dy() <= 4*16 { // the legend is below the maps
 		t.Fatalf("%v, %v", img.Bounds(), err)
 	}
 	for at, want := range map[image.Point]color.NRGBA{
@@ -306,12 +306,32 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ width, height int }{"wide": {16385, 1}, "high": {1, 16385}, "large": {8001, 8000}} {
-		if _, err := compare.NewPicture(t.Context(), pictured(t, 1, 1), pictured(t, c.width, c.height)); err == nil || errors.Is(err, compare.ErrNothing) {
+		if _, err := compare.NewPicture(t.Context(), pictured(t, 1, 1), pictured(t, c.width, c.height), false); err == nil || errors.Is(err, compare.ErrNothing) {
 			t.Errorf("a map that is too %s: %v", name, err)
 		}
 	}
-	if _, err := compare.NewPicture(t.Context(), side(t, treeOf(map[string]string{"map.json": "{}", "collision.png": "no picture"})), pictured(t, 1, 1)); err == nil {
+	if _, err := compare.NewPicture(t.Context(), side(t, treeOf(map[string]string{"map.json": "{}", "collision.png": "no picture"})), pictured(t, 1, 1), false); err == nil {
 		t.Error("a picture of what is no picture")
+	}
+}
+
+// A wide and flat map is folded into rows.
+func TestFoldedPicture(t *testing.T) {
+	p, err := compare.NewPicture(t.Context(), pictured(t, 40, 2), pictured(t, 40, 2), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Mark("", 14, 0, ".", "1") // the first tile of the second row
+	var b bytes.Buffer
+	if err := p.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, g, _, _ := img.At(8, 3*16+8).RGBA(); r >= g {
+		t.Errorf("the tile is not below the first row: %v", img.At(8, 3*16+8))
 	}
 }
 

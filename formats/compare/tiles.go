@@ -31,6 +31,9 @@ type Replace struct {
 	Old   string `json:"old"`
 	New   string `json:"new"`
 	Count int    `json:"count"`
+
+	OldName string `json:"old_name,omitempty"` // what the kinds are called, if they have names
+	NewName string `json:"new_name,omitempty"`
 }
 
 // maxReplaced is how many kinds of replacements are listed, and maxKinds how many are counted.
@@ -68,7 +71,7 @@ func (c *comparison) tiles(ctx context.Context, name string, a, b *part) {
 		}
 		d.row(row, x.cells(old), y.cells(now))
 	}
-	if t := d.tiles(); t != nil {
+	if t := d.tiles(y.Name); t != nil {
 		c.add(Change{Kind: Changed, Path: name, Tiles: t})
 	}
 }
@@ -156,18 +159,23 @@ func (d *tileDifference) row(y int, old, now func(int) []byte) {
 	}
 }
 
-// tiles returns what was counted, nil if nothing differs.
-func (d *tileDifference) tiles() *Tiles {
+// tiles returns what was counted, nil if nothing differs. name is that of a Grid.
+func (d *tileDifference) tiles(name func(cell string) string) *Tiles {
 	if d.count == 0 {
 		return nil
 	}
 	t := &Tiles{Count: d.count, X: d.left, Y: d.top, Width: d.right - d.left + 1, Height: d.bottom - d.top + 1}
 	for kind, n := range d.kinds {
-		t.Replaced = append(t.Replaced, Replace{kind[0], kind[1], n})
+		t.Replaced = append(t.Replaced, Replace{Old: kind[0], New: kind[1], Count: n})
 	}
 	slices.SortFunc(t.Replaced, func(a, b Replace) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Old, b.Old), cmp.Compare(a.New, b.New))
 	})
 	t.Replaced = t.Replaced[:min(len(t.Replaced), maxReplaced)]
+	for i := range t.Replaced {
+		if r := &t.Replaced[i]; name != nil {
+			r.OldName, r.NewName = name(r.Old), name(r.New)
+		}
+	}
 	return t
 }

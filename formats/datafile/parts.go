@@ -136,6 +136,9 @@ func (m *mapPage) layer() func(*mapPart, *formats.Part) {
 		if l.Width != nil && *l.Width >= 0 && l.Height != nil {
 			p.Document, p.Keys = item+".json", []string{"flags", "tile_flags", "color", "color_env", "color_env_offset"}
 			p.Grid = &formats.Grid{Path: l.Path + ".txt", Width: *l.Width, Height: *l.Height}
+			if l.Kind != KindTiles {
+				p.Grid.Name = l.Kind.cellName
+			}
 		} else if l.Path != "" {
 			p.Document, p.Keys = l.Path+".json", []string{"quads", "sources", "ints"}
 		}
