@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"recfs/formats"
 	"recfs/formats/internal/parquet"
 )
 
@@ -35,6 +36,12 @@ func (l *line) path() string {
 		return string(b)
 	}
 	return l.Recording
+}
+
+// size is about how many bytes the line has.
+func (l *line) size() int {
+	const keys = 100
+	return len(l.Recording) + len(l.Hex) + len(l.Stamp) + len(l.Sum) + len(l.Made) + keys
 }
 
 // compareLines is the order of recordings in a part.
@@ -146,7 +153,7 @@ func readManifest(packed []byte) (lines []line, err error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if n := len(lines); l.Rows < 0 || l.Recording == "" || n > 0 && compareLines(&lines[n-1], &l) >= 0 {
+		if n := len(lines); l.Rows < 0 || l.Recording == "" || len(l.Stamp) != 2*formats.StampSize || n > 0 && compareLines(&lines[n-1], &l) >= 0 {
 			return nil, errAlien
 		}
 		if n := len(lines); n > 0 && l.Made == lines[n-1].Made {

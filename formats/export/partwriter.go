@@ -54,6 +54,7 @@ func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved
 			w.columns = r.Columns[len(columnar.OriginColumns(w.timeless)):]
 		}
 	}
+	more, w.left = w.room(more)
 	w.arrange(more)
 	root, err := tableRoot(p.at())
 	if err != nil {
@@ -73,6 +74,21 @@ func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved
 		moved[member] = true
 	}
 	return w.left, w.finish(root, out)
+}
+
+// room returns for how many more recordings the manifest has room, and the rest.
+func (w *partWriter) room(more []*Member) (fit, left []*Member) {
+	n := 0
+	for i := range w.p.lines {
+		n += w.p.lines[i].size()
+	}
+	for i, m := range more {
+		l := m.line(w.table)
+		if n += l.size(); n > maxManifest/2 && i+len(w.p.lines) > 0 {
+			return more[:i], more[i:]
+		}
+	}
+	return more, nil
 }
 
 // arrange puts the recordings of the part into their order.
@@ -151,6 +167,8 @@ func (w *partWriter) write(ctx context.Context, out *outfile.File) (err error) {
 	if w.w, err = w.x.z.NewWriter(out, w.allColumns()); err != nil {
 		return err
 	}
+	var skipped []*Member
+	defer func() { w.left = append(skipped, w.left...) }()
 	for i := 0; i < len(w.items); {
 		it := &w.items[i]
 		u, whole := w.wholeUnit(i)
@@ -172,7 +190,7 @@ func (w *partWriter) write(ctx context.Context, out *outfile.File) (err error) {
 				err = w.flush(ctx)
 			}
 			if it.at < 0 && len(w.pending) == 0 && len(w.lines) > 0 && w.w.Size() >= w.m.PartSize {
-				w.left = append(w.left, it.m)
+				skipped = append(skipped, it.m)
 			} else if err == nil {
 				err = w.add(ctx, it.entry)
 			}
