@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"recfs/formats"
-	"recfs/formats/columnar"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
 	"recfs/formats/source"
@@ -103,62 +102,6 @@ func (s *survey) kindsIn(p place) (names []string) {
 		}
 	}
 	return slices.Compact(names)
-}
-
-// single returns the table of a kind, FORMAT/TABLE, of which there is one file for all recordings.
-func (r *root) single(kind string) (*formats.Format, *columnar.Table, bool) {
-	format, table, _ := strings.Cut(kind, "/")
-	if i := slices.IndexFunc(r.formats, func(f formats.Format) bool { return f.Name == format }); i >= 0 {
-		t := r.formats[i].SingleTable(table)
-		return &r.formats[i], t, t != nil
-	}
-	return nil, nil, false
-}
-
-// kinds returns all tables that a recording has.
-func (r *root) kinds(f file) (list []parquet.Kind) {
-	for _, kind := range f.Kinds() {
-		format, table, _ := strings.Cut(kind, "/")
-		_, _, one := r.single(kind)
-		list = append(list, parquet.Kind{Format: format, Table: table, Single: one})
-	}
-	return list
-}
-
-// fileIn returns what [root.mergedEntry] takes for the file called name in a directory of formats
-// or tables, which shows all recordings.
-func (r *root) fileIn(s *survey, p place, name string) (kind string, ok bool) {
-	switch {
-	case p.table != "":
-		return "", false
-	case p.format != "":
-		table, isTable := strings.CutSuffix(name, parquet.Extension)
-		kind = p.format + "/" + table
-		_, _, ok = r.single(kind)
-		return kind, ok && isTable && slices.Contains(s.kindsIn(p), table)
-	case name == viewsName:
-		return viewsName, r.c.tablesPrefix() != ""
-	}
-	return "", name == parquetName
-}
-
-// namesOf returns the names in a directory of formats or tables.
-func (r *root) namesOf(s *survey, p place) source.Names {
-	var list []source.Name
-	files := []string{parquetName, viewsName}
-	for _, name := range s.kindsIn(p) {
-		list = append(list, source.Name{Name: name, Type: iofs.ModeDir})
-		if p.format != "" {
-			files = append(files, name+parquet.Extension)
-		}
-	}
-	for _, name := range files {
-		if _, ok := r.fileIn(s, p, name); ok {
-			list = append(list, source.Name{Name: name})
-		}
-	}
-	slices.SortFunc(list, func(a, b source.Name) int { return strings.Compare(a.Name, b.Name) })
-	return source.NewNames(list)
 }
 
 // names returns the names in a directory of recordings. What they take is charged as it grows.

@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	iofs "io/fs"
@@ -56,14 +55,6 @@ func soundRecord(r *ledger.Record, list []formats.Format) bool {
 	opens := s.Error == ""
 	return s.place() == r.Path && iofs.ValidPath(strings.ToValidUTF8(r.Path, "_")) && err == nil && soundRunners(runners) &&
 		soundTables(r.Tables) && (opens && r.Format == s.Format || !opens && r.Format == "" && r.Tables == nil) && r.Indexed == (opens && s.Indexed)
-}
-
-// place returns the path as it is in the mount.
-func (s *Summary) place() string {
-	if b, err := hex.DecodeString(s.PathHex); err == nil && len(b) > 0 {
-		return string(b)
-	}
-	return s.Path
 }
 
 // sound reports whether a summary is of a format of the list or of a damaged container, and counts

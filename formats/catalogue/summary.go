@@ -58,6 +58,14 @@ func (s *Summary) IsContainer() bool {
 	return s.Error != "" && slices.Contains(container.Formats(), s.Format)
 }
 
+// place returns the path as it is in the mount.
+func (s *Summary) place() string {
+	if b, err := hex.DecodeString(s.PathHex); err == nil && len(b) > 0 {
+		return string(b)
+	}
+	return s.Path
+}
+
 // A digest is the part of a Summary that the documents of a recording say,
 // its index.json among them. It is kept on disk once that was made.
 type digest struct {

@@ -1,0 +1,108 @@
+package catalogue
+
+import (
+	"context"
+
+	"recfs/formats"
+	"recfs/formats/columnar"
+	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/ledger"
+	"recfs/formats/internal/rowcount"
+	"recfs/nodes"
+)
+
+// Of a table of which there is one file for all recordings, records have the rows, in pieces of
+// [columnar.GroupRows] and what is left, and what is known of each:
+//
+//	| count | piece … |
+//
+// piece: | bytes varint | counts, as [rowcount.WriteCounts] writes them |
+
+// A piece is rows of a table of a recording.
+type piece struct {
+	bytes int
+	columnar.Group
+}
+
+// maxRowBytes is how many bytes of rows a table has at most of which they are kept.
+const maxRowBytes = 64 << 20
+
+// keepRows puts the rows of a table into what is known of it.
+func keepRows(ctx context.Context, t *columnar.Table, columns []columnar.Column, to *ledger.Table) error {
+	held, err := formats.Charge(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer held.Free()
+	w, pieces := indexfile.Append(nil), []piece{}
+	start, rows := 0, 0 // of the piece that is being written
+	end := func() {
+		if rows > 0 {
+			pieces = append(pieces, pieceOf(w.Bytes()[start:], columns, rows))
+		}
+		start, rows = len(w.Bytes()), 0
+	}
+	for i := range t.Groups {
+		b, err := t.Rows(ctx, i)
+		if err != nil {
+			return err
+		}
+		if b.Rows() != t.Groups[i].Rows {
+			return nodes.SizeError(int64(t.Groups[i].Rows), int64(b.Rows()))
+		}
+		if err := held.Grow(2 * b.Size()); err != nil {
+			return err
+		}
+		rowcount.WriteRows(w, b, func() {
+			if rows++; rows == columnar.GroupRows {
+				end()
+			}
+		})
+	}
+	if end(); len(w.Bytes()) > maxRowBytes {
+		return nil
+	}
+	to.Rows, to.Packed, to.Pieces = w.Bytes(), len(w.Bytes()), encodePieces(pieces, columns)
+	return nil
+}
+
+// pieceOf returns what is known of rows as they were written.
+func pieceOf(b []byte, columns []columnar.Column, rows int) piece {
+	count := columnar.NewCounter(columns)
+	rowcount.ReadRows(indexfile.NewReader("rows", b), count, rows)
+	p := piece{bytes: len(b), Group: columnar.Group{Rows: rows, Columns: make([]columnar.Counts, len(columns))}}
+	for i := range columns {
+		p.Columns[i] = count.Columns[i].Counts
+	}
+	return p
+}
+
+func encodePieces(list []piece, columns []columnar.Column) []byte {
+	w := indexfile.Append(nil)
+	w.Count(len(list))
+	for i := range list {
+		w.Count(list[i].bytes)
+		rowcount.WriteCounts(w, columns, &list[i].Group)
+	}
+	return w.Bytes()
+}
+
+// piecesOf returns the pieces of a table, whose record may say anything; ok is false if it has
+// none that are kept.
+func piecesOf(t *ledger.Table, columns []columnar.Column) (list []piece, ok bool) {
+	if len(t.Pieces) == 0 {
+		return nil, false
+	}
+	r := indexfile.NewReader("rows", t.Pieces)
+	list = make([]piece, r.Count(1+len(columns)))
+	sum := 0
+	for i := range list {
+		p := piece{bytes: int(r.Uint(maxRowBytes)), Group: rowcount.ReadCounts(r, columns)}
+		if p.Rows == 0 || p.Rows > columnar.GroupRows || i > 0 && list[i-1].Rows != columnar.GroupRows {
+			r.Fail("a piece of %d rows", p.Rows)
+		}
+		list[i] = p
+		sum += p.bytes
+	}
+	return list, r.Close() == nil && sum == t.Packed
+}
