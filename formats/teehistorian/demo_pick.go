@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,10 +90,10 @@ func (r *recording) fastest(player string) (d formats.Demo, err error) {
 	}
 	switch {
 	case len(list) > 0:
-		best := slices.MinFunc(list, func(a, b run) int { return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.tick, b.tick)) })
-		first, last := r.runTicks(&best)
+		best := bestRun(list)
+		first, last := r.runTicks(best)
 		return formats.Demo{
-			Path: "demos/runs/" + r.runName(&best), Length: tickTime(int64(last) - int64(first)),
+			Path: "demos/runs/" + r.runName(best), Length: tickTime(int64(last) - int64(first)),
 			About: "the run of " + r.dirs[best.stay] + " in " + finishClock(best.time),
 		}, nil
 	case player == formats.AnyRun:

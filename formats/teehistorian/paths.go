@@ -19,12 +19,17 @@ const tile = 32
 // A position of a character.
 type position struct{ x, y int32 }
 
-// A path is where a stay's characters went: one line a life.
+// A path is where a stay's characters went: one line a life, and one more behind each teleport.
 type path struct {
 	lives [][]position
+	jumps map[int]bool // which of them go on behind a teleport
 	alive bool
 	last  position
 }
+
+// maxStep is how far a character may get in a record: what is farther is a teleport, or a respawn
+// within a tick.
+const maxStep = 10 * tile
 
 // maxPoints bounds the points of paths.svg. Beyond it the lines become coarser.
 const maxPoints = 1 << 20
@@ -35,6 +40,9 @@ type plotter struct {
 	points   int
 	step     int32 // lines leave out points nearer than this to the one before
 	min, max position
+
+	best *run // nil: nobody finished
+	run  path // of it
 }
 
 func newPlotter() *plotter {
@@ -63,18 +71,35 @@ func (p *plotter) add(e *event) {
 	at := position{e.player.x, e.player.y}
 	p.min = position{min(p.min.x, at.x), min(p.min.y, at.y)}
 	p.max = position{max(p.max.x, at.x), max(p.max.y, at.y)}
-	if !way.alive {
-		way.alive = true
-		way.lives = append(way.lives, nil)
+	if p.best != nil && e.stay == p.best.stay && p.best.began() <= int64(e.tick) && e.tick <= p.best.tick {
+		p.run.add(at, p.step)
 	}
-	life := &way.lives[len(way.lives)-1]
-	way.last = at
-	if n := len(*life); n == 0 || !near((*life)[n-1], at, p.step) {
-		*life = append(*life, at)
+	if way.add(at, p.step) {
 		if p.points++; p.points > maxPoints {
 			p.thin()
 		}
 	}
+}
+
+// add goes on to a position, and reports whether the path has a point more.
+func (p *path) add(at position, step int32) bool {
+	jump := p.alive && !near(p.last, at, maxStep)
+	if jump {
+		if p.jumps == nil {
+			p.jumps = map[int]bool{}
+		}
+		p.jumps[len(p.lives)] = true
+	}
+	if !p.alive || jump {
+		p.alive, p.lives = true, append(p.lives, nil)
+	}
+	p.last = at
+	life := &p.lives[len(p.lives)-1]
+	if n := len(*life); n > 0 && near((*life)[n-1], at, step) {
+		return false
+	}
+	*life = append(*life, at)
+	return true
 }
 
 // end ends the life of a path, with its last position.
@@ -102,22 +127,32 @@ func (p *plotter) thin() {
 	p.step = max(2*p.step, 2)
 	p.points = 0
 	for _, path := range p.paths {
-		for i, life := range path.lives {
-			kept := life[:1]
-			for _, at := range life[1:] {
-				if !near(kept[len(kept)-1], at, p.step) {
-					kept = append(kept, at)
-				}
-			}
-			path.lives[i] = append([]position(nil), kept...)
-			p.points += len(kept)
-		}
+		p.points += path.thin(p.step)
 	}
+	p.run.thin(p.step)
+}
+
+// thin leaves out points nearer than step to the one before, and returns how many are left.
+func (p *path) thin(step int32) (points int) {
+	for i, life := range p.lives {
+		kept := life[:1]
+		for _, at := range life[1:] {
+			if !near(kept[len(kept)-1], at, step) {
+				kept = append(kept, at)
+			}
+		}
+		p.lives[i] = append([]position(nil), kept...)
+		points += len(kept)
+	}
+	return points
 }
 
 // paths renders paths.svg: the map, if there is one, and the paths of all stays.
 func (r *recording) paths(ctx context.Context, m *formats.Outline) ([]byte, error) {
 	p := newPlotter()
+	if list, _ := r.runs(); len(list) > 0 {
+		p.best = bestRun(list)
+	}
 	for k := range r.idx.chunks {
 		if err := r.each(ctx, k, math.MaxInt32, 0, p.add); err != nil {
 			return nil, err
@@ -136,17 +171,33 @@ func (r *recording) paths(ctx context.Context, m *formats.Outline) ([]byte, erro
 		right, bottom = max(right, int64(m.Width)*tile), max(bottom, int64(m.Height)*tile)
 	}
 	const margin = tile / 2
-	b := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%d %d %d %d\">\n",
-		left-margin, top-margin, right-left+2*margin, bottom-top+2*margin)
-	b = fmt.Appendf(b, "<style>polyline{fill:none;stroke-width:%d;stroke-linejoin:round;stroke-linecap:round}</style>\n",
-		min(max(max(right-left, bottom-top)/screenPixels, minStroke), tile))
+	width, height := right-left+2*margin, bottom-top+2*margin
+	stroke := min(max(max(right-left, bottom-top)/screenPixels, minStroke), tile)
+	l := r.legend(p, left-margin, bottom+margin, width)
+	b := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%d %d %d %d\">\n", left-margin, top-margin, width, height+l.height)
+	b = fmt.Appendf(b, "<style>polyline,path.l{fill:none;stroke-width:%d;stroke-linejoin:round;stroke-linecap:round}"+
+		"g[id]{stroke-opacity:%.2f}text{font:%dpx sans-serif}</style>\n", stroke, p.opacity(stroke, float64(width)*float64(height)), l.size)
 	b = appendOutline(b, m)
 	for i := range r.idx.stays {
 		if path := p.paths[int32(i)]; path != nil {
 			b = appendPath(b, r.dirs[i], r.idx.stays[i], i, path)
 		}
 	}
-	return append(b, "</svg>\n"...), nil
+	b = p.appendBest(b, stroke)
+	return append(append(b, l.svg...), "</svg>\n"...), nil
+}
+
+// opacity is less the more of the area the lines cover, so that it shows where many went.
+func (p *plotter) opacity(stroke int64, area float64) float64 {
+	length := 0.0
+	for _, path := range p.paths {
+		for _, life := range path.lives {
+			for i := 1; i < len(life); i++ {
+				length += math.Hypot(float64(life[i].x)-float64(life[i-1].x), float64(life[i].y)-float64(life[i-1].y))
+			}
+		}
+	}
+	return min(max(0.1*area/max(length*float64(stroke), 1), 0.25), 0.9)
 }
 
 // A path is as wide as a pixel where all of the map is seen on a screen, between an eighth of a
@@ -177,19 +228,26 @@ func appendPath(b []byte, dir string, s *stay, i int, path *path) []byte {
 		b = appendXML(b, s.names[n-1])
 	}
 	b = append(b, "</title>\n"...)
-	for _, life := range path.lives {
-		b = append(b, `<polyline points="`...)
-		for k, at := range life {
-			if k > 0 {
-				b = append(b, ' ')
-			}
-			b = jsonenc.AppendInt(b, at.x)
-			b = append(b, ',')
-			b = jsonenc.AppendInt(b, at.y)
+	for i, life := range path.lives {
+		if path.jumps[i] {
+			b = append(appendPoints(append(b, `<path class="l" d="M`...), life), "\"/>\n"...)
+		} else {
+			b = append(appendPoints(append(b, `<polyline points="`...), life), "\"/>\n"...)
 		}
-		b = append(b, "\"/>\n"...)
 	}
 	return append(b, "</g>\n"...)
+}
+
+func appendPoints(b []byte, life []position) []byte {
+	for k, at := range life {
+		if k > 0 {
+			b = append(b, ' ')
+		}
+		b = jsonenc.AppendInt(b, at.x)
+		b = append(b, ',')
+		b = jsonenc.AppendInt(b, at.y)
+	}
+	return b
 }
 
 // appendXML appends text, escaped. What XML cannot hold becomes U+FFFD.

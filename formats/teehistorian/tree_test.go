@@ -631,6 +631,25 @@ func TestStroke(t *testing.T) {
 	}
 }
 
+// A line breaks where its player teleports, and the best run is drawn once more, from start to end.
+func TestPathsOfRun(t *testing.T) {
+	w := newWriter(nil)
+	w.new(0, 0, 0)
+	w.diff(0, 32, 0)
+	w.diff(0, 0, 32*11)
+	w.diff(0, 32, 0)
+	w.ex("player_finish", 0, packed(0, 10))
+	got := nodestest.Read(t, rootOf(t, w), "export/paths.svg")
+	for _, want := range []string{
+		"<polyline points=\"0,0 32,0\"/>\n<path class=\"l\" d=\"M32,352 64,352\"/>\n</g>",
+		"d=\"M0,0 32,0M32,352 64,352\"/>", "<title>start</title>", ">finish: 00, 0:00:00.20</text>",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %s in %s", want, got)
+		}
+	}
+}
+
 // A recording with a wrong byte anywhere is shown as far as it can be, with sizes that are right.
 func TestFlippedBytes(t *testing.T) {
 	sample, err := os.ReadFile("../../testdata/archive/teehistorian/reload-20.1.teehistorian")
