@@ -253,6 +253,9 @@ func (m *pruneModel) export() {
 		if _, ok := after[name]; ok || strings.HasSuffix(name, ".parquet") == false {
 			continue
 		}
+		if filepath.Dir(filepath.Dir(name)) == m.at(to) && pruned && readable && whole {
+			continue // the rows of all recordings, of which none is left
+		}
 		removed++
 		table, ours := m.made[name]
 		switch {
