@@ -40,75 +40,27 @@ type autoMapperDocument struct {
 	Automatic bool `json:"automatic"`
 }
 
-// A layerDocument is what map.json and a layer's own file have in common (docs/tree/datafile.md
-// sections 5 and 8). Group and Layer are null for a layer that no group claims.
-type layerDocument struct {
-	Element
-	Group *int `json:"group"`
-	Layer *int `json:"layer"`
-	Kind  Kind `json:"kind"`
-	nameKeys
-	Detail bool `json:"detail"`
-}
-
-// The documents of layers by kind.
-type (
-	tilesDocument struct {
-		layerDocument
-		*TileFields
-		Data *int32 `json:"data_index"`
-		layerContent
-	}
-	quadsDocument struct {
-		layerDocument
-		*QuadFields
-		Data *int32 `json:"data_index"`
-		layerContent
-	}
-	soundsDocument struct {
-		layerDocument
-		*SoundFields
-		Data *int32 `json:"data_index"`
-		layerContent
-	}
-	unknownDocument struct {
-		layerDocument
-		layerContent
-	}
-)
-
-// layerContent is what only the file of a layer says, or only map.json.
-type layerContent struct {
-	*tilesContent
-	Quads   emptyList `json:"quads,omitzero"`
-	Sources emptyList `json:"sources,omitzero"`
-	Ints    emptyList `json:"ints,omitzero"`  // of an unknown kind
-	Path    string    `json:"path,omitempty"` // in map.json
-}
-
-// tilesContent is what the file of a tile layer says of its tiles.
-type tilesContent struct {
-	TileLook
-	NonAir int        `json:"non_air"`
-	Counts tileCounts `json:"counts"`
-	Tiles  emptyList  `json:"tiles,omitzero"`
-}
-
-// document returns the document of a layer with its content.
-func (l *Layer) document(content layerContent) any {
-	doc := layerDocument{Element: l.Element, Kind: l.Kind, nameKeys: l.Name.keys(), Detail: l.Detail}
+// document is what map.json and a layer's own file have in common, and then its content
+// (docs/tree/datafile.md sections 5 and 8). group and layer are null where no group claims it.
+func (l *Layer) document(content ...member) object {
+	doc := object{{"index", l.Index}, {"id", l.ID}, {"group", nil}, {"layer", nil}, {"kind", l.Kind}}
 	if l.Group != noGroup {
-		doc.Group, doc.Layer = &l.Group, &l.Pos
+		doc[2].value, doc[3].value = l.Group, l.Pos
 	}
+	doc.setText("name", l.Name)
+	doc.set("detail", l.Detail)
 	switch {
 	case l.Tiles != nil:
-		return tilesDocument{doc, l.Tiles, l.Data, content}
+		o := l.Tiles
+		doc = append(doc, object{{"item_version", o.Version}, {"width", o.Width}, {"height", o.Height}, {"image", o.Image}, {"data_index", l.Data}}...)
 	case l.Quads != nil:
-		return quadsDocument{doc, l.Quads, l.Data, content}
+		o := l.Quads
+		doc = append(doc, object{{"item_version", o.Version}, {"num_quads", o.NumQuads}, {"image", o.Image}, {"data_index", l.Data}}...)
 	case l.Sounds != nil:
-		return soundsDocument{doc, l.Sounds, l.Data, content}
+		o := l.Sounds
+		doc = append(doc, object{{"item_version", o.Version}, {"num_sources", o.NumSources}, {"sound", o.Sound}, {"data_index", l.Data}}...)
 	}
-	return unknownDocument{doc, content}
+	return append(doc, content...)
 }
 
 // Extensions of the files of a layer.

@@ -79,43 +79,40 @@ const layerDetail = 1
 // TileFields are those of a tile layer (docs/formats/datafile.md section B.9). They are nil where
 // the item is too short.
 type TileFields struct {
-	layerHead `json:"-"`
-	Version   *int32 `item:"version" json:"item_version"`
-	Width     *int32 `item:"width" json:"width"`
-	Height    *int32 `item:"height" json:"height"`
-	TileLook  `json:"-"`
-	Image     *int32  `item:"image" json:"image"`
-	Data      *int32  `item:"data" json:"-"`
-	Name      Text    `item:"name" ints:"3" since:"3" json:"-"`
-	Physics   []int32 `item:"tele speedup front switch tune" since:"0" json:"-"` // data references
-}
+	layerHead
+	Version *int32 `item:"version"`
+	Width   *int32 `item:"width"`
+	Height  *int32 `item:"height"`
 
-// TileLook are fields that only the file of a layer shows.
-type TileLook struct {
-	TileFlags      *int32   `item:"tile_flags" json:"flags"`
-	Color          [4]int32 `item:"color" json:"color"`
-	ColorEnv       *int32   `item:"color_env" json:"color_env"`
-	ColorEnvOffset *int32   `item:"color_env_offset" json:"color_env_offset"`
+	TileFlags      *int32   `item:"tile_flags"`
+	Color          [4]int32 `item:"color"`
+	ColorEnv       *int32   `item:"color_env"`
+	ColorEnvOffset *int32   `item:"color_env_offset"`
+
+	Image   *int32  `item:"image"`
+	Data    *int32  `item:"data"`
+	Name    Text    `item:"name" ints:"3" since:"3"`
+	Physics []int32 `item:"tele speedup front switch tune" since:"0"` // data references
 }
 
 // QuadFields are those of a layer of quads (docs/formats/datafile.md section B.10).
 type QuadFields struct {
-	layerHead `json:"-"`
-	Version   *int32 `item:"version" json:"item_version"`
-	NumQuads  *int32 `item:"num_quads" json:"num_quads"`
-	Data      *int32 `item:"data" json:"-"`
-	Image     *int32 `item:"image" json:"image"`
-	Name      Text   `item:"name" ints:"3" since:"2" json:"-"`
+	layerHead
+	Version  *int32 `item:"version"`
+	NumQuads *int32 `item:"num_quads"`
+	Data     *int32 `item:"data"`
+	Image    *int32 `item:"image"`
+	Name     Text   `item:"name" ints:"3" since:"2"`
 }
 
 // SoundFields are those of a layer of sounds, old ones too (docs/formats/datafile.md section B.10).
 type SoundFields struct {
-	layerHead  `json:"-"`
-	Version    *int32 `item:"version" json:"item_version"`
-	NumSources *int32 `item:"num_sources" json:"num_sources"`
-	Data       *int32 `item:"data" json:"-"`
-	Sound      *int32 `item:"sound" json:"sound"`
-	Name       Text   `item:"name" ints:"3" since:"0" json:"-"`
+	layerHead
+	Version    *int32 `item:"version"`
+	NumSources *int32 `item:"num_sources"`
+	Data       *int32 `item:"data"`
+	Sound      *int32 `item:"sound"`
+	Name       Text   `item:"name" ints:"3" since:"0"`
 }
 
 // layoutOfLayer returns the layout of a layer item, by its kind.

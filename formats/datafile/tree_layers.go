@@ -50,34 +50,37 @@ func (t *tree) gridFile(l *Layer, text func(*Tiles) grid) nodes.File {
 
 // layerText returns the document of a layer that passed checkContent.
 func (t *tree) layerText(ctx context.Context, l *Layer) (*views.Text, error) {
-	content, key := layerContent{Sources: emptyList{}}, "sources"
+	key := "sources"
 	switch {
 	case l.Kind == KindUnknown:
-		return document(0, l.document(layerContent{Ints: emptyList{}}), intsList("ints", t.r.ItemData(l.Item), 1)), nil
+		return document(0, l.document(member{"ints", emptyList{}}), intsList("ints", t.r.ItemData(l.Item), 1)), nil
 	case l.Kind == KindQuads:
-		content, key = layerContent{Quads: emptyList{}}, "quads"
+		key = "quads"
 	}
 	if l.empty() {
-		return document(0, l.document(content), views.List{Key: key}), nil
+		return document(0, l.document(member{key, emptyList{}}), views.List{Key: key}), nil
 	}
 	tiles, err := t.tiles(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	if l.Tiles == nil {
-		return document(tiles.Held(), l.document(content), tiles.list(key)), nil
+		return document(tiles.Held(), l.document(member{key, emptyList{}}), tiles.list(key)), nil
 	}
 	counts, err := tiles.count(ctx)
 	if err != nil {
 		return nil, err
 	}
-	content = layerContent{tilesContent: &tilesContent{TileLook: l.Tiles.TileLook, NonAir: counts.nonAir(), Counts: counts}}
+	o := l.Tiles
+	doc := l.document(
+		member{"flags", o.TileFlags}, member{"color", o.Color}, member{"color_env", o.ColorEnv},
+		member{"color_env_offset", o.ColorEnvOffset}, member{"non_air", counts.nonAir()}, member{"counts", counts})
 	if tiles.numbered() {
-		content.Tiles = emptyList{}
-		return document(tiles.Held(), l.document(content), tiles.list("tiles")), nil
+		doc.set("tiles", emptyList{})
+		return document(tiles.Held(), doc, tiles.list("tiles")), nil
 	}
 	return &views.Text{N: 1, Make: func(context.Context, int, any) (views.Part, error) {
-		b, err := nodes.MarshalIndented(l.document(content))
+		b, err := nodes.MarshalIndented(doc)
 		return views.Part{Bytes: b}, err
 	}, Cost: 8 * int64(len(counts))}, nil
 }

@@ -52,7 +52,7 @@ func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 		listOf("groups", t.m.Groups, func(_ context.Context, o *Group) (any, error) { return groupDocument{o, o.Name.keys()}, nil }),
 		elementList("layers", len(t.m.Layers), elementText, func(_ context.Context, i int) (any, error) {
 			l := &t.m.Layers[i]
-			return l.document(layerContent{Path: layerStem(l)}), nil
+			return l.document(member{"path", layerStem(l)}), nil
 		}),
 		elementList("automappers", len(mappers), elementText, func(_ context.Context, i int) (any, error) {
 			o := mappers[i]
