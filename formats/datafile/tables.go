@@ -49,22 +49,20 @@ func (t *tree) tables() []columnar.Maker {
 
 // smallTable returns what makes a table of n rows that are all in memory.
 func smallTable(name string, columns []columnar.Column, n int, row func(b *columnar.Batch, i int)) columnar.Maker {
-	return columnar.Maker{Name: name, Make: func(context.Context) (columnar.Table, error) {
+	groups := func(context.Context) ([]columnar.Group, error) {
 		c := rowcount.New(columns)
 		for i := range n {
 			row(c.Batch, i)
 			c.EndRow()
 		}
-		groups := c.Groups()
-		return columnar.Table{Name: name, Columns: columns, Groups: groups, Fill: func(_ context.Context, b *columnar.Batch, k int) error {
-			first := groups[k].Skip
-			b.Pass(first)
-			for i := first; i < n && !b.Full(); i++ {
-				row(b, i)
-			}
-			return nil
-		}}, nil
-	}}
+		return c.Groups(), nil
+	}
+	return columnar.NewMaker(name, columns, groups, func(_ context.Context, b *columnar.Batch, _ int) error {
+		for i := 0; i < n && !b.Full(); i++ {
+			row(b, i)
+		}
+		return nil
+	})
 }
 
 // fillTiles adds the rows of a group, which begins after skip rows. Layers that end before it are

@@ -7,7 +7,6 @@ import (
 	iofs "io/fs"
 	"math"
 
-	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
@@ -20,7 +19,6 @@ type pictures struct {
 	*tree
 	externals *externals
 	drawings  *diskMemo[picture, drawing]
-	sizes     *cache.Memo[picture, int64] // which are remembered longer
 }
 
 // A picture is one that is drawn: that of the layer with this index, or one of these.
@@ -40,11 +38,6 @@ type drawing struct {
 func newPictures(t *tree, mapres []iofs.FS) *pictures {
 	p := &pictures{tree: t, externals: &externals{dirs: mapres}}
 	p.drawings = newDiskMemo(t, p.drawingName, p.load, p.readDrawing)
-	p.sizes = cache.NewMemo(t.cache, func(ctx context.Context, id picture) (int64, int64, error) {
-		const cost = 8
-		d, err := p.drawings.Get(ctx, id)
-		return int64(len(d.value.file)), cost, err
-	})
 	return p
 }
 
@@ -78,30 +71,13 @@ func (p *pictures) readDrawing(ctx context.Context, id picture, r *indexfile.Rea
 
 // A pictureFile is the PNG file of a picture, which is drawn to learn its size, too.
 type pictureFile struct {
+	nodes.File
 	*pictures
 	id picture
 }
 
-// Size implements nodes.File.
-func (f pictureFile) Size(ctx context.Context) (int64, error) { return f.sizes.Get(ctx, f.id) }
-
-// Open implements nodes.File.
-func (f pictureFile) Open(ctx context.Context) (nodes.Content, error) {
-	size, err := f.Size(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return nodes.Sized(size, func(ctx context.Context) ([]byte, error) {
-		d, err := f.drawings.Get(ctx, f.id)
-		return d.value.file, err
-	}).Open(ctx)
-}
-
 // IsMeasured implements nodes.Measured.
-func (f pictureFile) IsMeasured(ctx context.Context) bool {
-	_, ok := f.sizes.Peek(f.id)
-	return ok || f.drawings.knows(ctx, f.id)
-}
+func (f pictureFile) IsMeasured(ctx context.Context) bool { return f.drawings.knows(ctx, f.id) }
 
 // file returns the PNG file of a picture of a layer, or of the size of the game layer.
 func (p *pictures) file(id picture, l *Layer) nodes.File {
@@ -121,7 +97,10 @@ func (p *pictures) file(id picture, l *Layer) nodes.File {
 	if size := w * h * scale * scale * perPixel; size > maxPicture {
 		return nodes.Failing(fault("layer_size", p.r.Items[l.Item].Offset, "layer %d takes %d bytes to draw, the limit is %d", l.Index, size, maxPicture))
 	}
-	return pictureFile{p, id}
+	return pictureFile{p.tree.file("pictures", int(id), func(ctx context.Context) ([]byte, error) {
+		d, err := p.drawings.Get(ctx, id)
+		return d.value.file, err
+	}), p, id}
 }
 
 // scale is how many pixels wide a tile of a layer that passed checkContent is drawn: as wide as in
