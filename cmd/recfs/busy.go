@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,13 +62,23 @@ func usersOf(proc, dir string) (users []string) {
 	return users
 }
 
+// servesFUSE reports whether a process serves a mount, which may have begun in the directory that it
+// hides.
+func servesFUSE(process string) bool {
+	open, _ := filepath.Glob(filepath.Join(process, "fd", "*"))
+	return slices.ContainsFunc(open, func(fd string) bool {
+		at, err := os.Readlink(fd)
+		return err == nil && at == "/dev/fuse"
+	})
+}
+
 // useOf says what a process has of dir, "" if nothing.
 func useOf(process, dir string) string {
 	below := func(link string) (string, bool) {
 		at, err := os.Readlink(filepath.Join(process, link))
 		return at, err == nil && contains(dir, at)
 	}
-	if at, ok := below("cwd"); ok {
+	if at, ok := below("cwd"); ok && !servesFUSE(process) {
 		return "its working directory is " + at
 	}
 	if at, ok := below("root"); ok {

@@ -19,6 +19,9 @@ type command struct {
 	// run adds the flags and returns what to do once they are parsed.
 	run func(*pflag.FlagSet) runFunc
 
+	// rewrite, if set, makes the arguments of this command of those that another program gives it.
+	rewrite func(args []string) []string
+
 	raw     bool // arguments reach run as they are
 	hidden  bool // not in help, completion or manual
 	trouble int  // exit code of an error; 0: exitFailed
@@ -61,7 +64,7 @@ func (t commandTable) names() (names []string) {
 const aboutPaths = `
 No mount is needed: a PATH goes on inside a recording, as in run.hcrp/ticks/12.json. Names and bytes are
 the same as in a mount. A PATH in quotes may have * ? and [a-z], which stand for names in recordings, too:
-'days/*/*.hcrp/markers.json'.`
+'days/*/*.hcrp/markers.json'. ** stands for any directories: 'days/**/markers.json'.`
 
 // checkArgs says when a command line has too many or too few arguments.
 func (cmd command) checkArgs(args []string) error {

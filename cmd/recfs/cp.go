@@ -35,17 +35,18 @@ func runCp(flags *pflag.FlagSet) runFunc {
 	flags.BoolVarP(recursive, "recurse", "R", false, "the same as -r")
 	_ = flags.MarkHidden("recurse")
 	preserve := flags.BoolP("preserve", "p", false, "keep the modification times")
+	parents := flags.Bool("parents", false, "copy to the whole path of each PATH below DESTINATION, which is a directory")
 	asJSON := flags.Bool("json", false, "print a JSON object for each copy")
 	archived := flags.BoolP("archive", "a", false, "the same as -rp")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		sources, dest := a.expand(ctx, args[:len(args)-1]), args[len(args)-1]
 		info, err := os.Stat(dest)
 		into := err == nil && info.IsDir()
-		if len(sources) > 1 && !into {
+		if (len(sources) > 1 || *parents) && !into {
 			return usagef("cp: %s is not a directory", dest)
 		}
 		c := copier{
-			failures: failures{env: e, meter: newMeter(e.stderr, "copying")}, archive: a, asJSON: *asJSON,
+			failures: failures{env: e, meter: newMeter(e.stderr, "copying")}, archive: a, asJSON: *asJSON, parents: *parents,
 			recursive: *recursive || *archived, preserve: *preserve || *archived, copies: map[string]string{},
 		}
 		defer c.meter.close()
@@ -54,6 +55,9 @@ func runCp(flags *pflag.FlagSet) runFunc {
 			target := dest
 			if into {
 				target = filepath.Join(dest, base(name))
+			}
+			if *parents {
+				target = filepath.Join(dest, filepath.Join(string(filepath.Separator), name)) // no ".." leads out of it
 			}
 			if err := c.source(ctx, a, name, target); err != nil {
 				c.fail(name, err)
@@ -72,6 +76,9 @@ func (c *copier) source(ctx context.Context, a *archive, name, target string) er
 	entry, err := a.resolve(ctx, name)
 	if err == nil && entry.Dir != nil && !c.recursive {
 		err = errors.New("is a directory; -r copies it")
+	}
+	if err == nil && c.parents {
+		err = notWritten(target, os.MkdirAll(filepath.Dir(target), 0o777))
 	}
 	if err == nil {
 		err = checkTarget(name, target)
@@ -132,6 +139,7 @@ type copier struct {
 	archive   *archive
 	recursive bool
 	preserve  bool
+	parents   bool // copies have the whole paths of their sources
 	asJSON    bool
 	copies    map[string]string // names of sources, by where they are copied to
 	within    bool              // a recording, whose files count together

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,8 +24,10 @@ by header, totals, players and the first tick that differs; documents such as ru
 fields, and so are the saves of NetHack. A and B may be in recordings, containers or mounts.
 
 A line begins with + for what only B has, - for what only A has, and ~ for what is different. The exit code is 0
-if there is no difference, 1 if there is one, and 2 if something could not be compared.`,
+if there is no difference, 1 if there is one, and 2 if something could not be compared. Called by git as an
+external diff it takes what git gives, and the exit code is 0.`,
 	run:     runDiff,
+	rewrite: gitArgs,
 	trouble: exitTrouble,
 }
 
@@ -44,7 +47,31 @@ func runDiff(flags *pflag.FlagSet) runFunc {
 	flags.BoolVar(&d.all, "all", false, fmt.Sprintf("print all differences of a part, not only %d", shownOfPart))
 	flags.StringVar(&d.png, "png", "", "also draw the tiles of two maps that differ, to `FILE`")
 	flags.BoolVar(&d.sideBySide, "side-by-side", false, "draw the old map and the new one beside each other, with --png")
-	return readFlags(flags).opened(d.run)
+	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+		if !calledByGit() {
+			return d.run(ctx, e, a, args)
+		}
+		if args[0] == os.DevNull || args[1] == os.DevNull { // a file that is new or gone
+			return nil
+		}
+		err := d.run(ctx, e, a, args)
+		if err != nil && err != errReported && ctx.Err() == nil { // another exit code ends git
+			e.report(err)
+		}
+		return ctx.Err()
+	})
+}
+
+// calledByGit reports whether git runs this program as an external diff.
+func calledByGit() bool { return os.Getenv("GIT_DIFF_PATH_COUNTER") != "" }
+
+// gitArgs takes the old and the new file of what git gives to an external diff: PATH OLD-FILE
+// OLD-HEX OLD-MODE NEW-FILE NEW-HEX NEW-MODE, and after a renaming more.
+func gitArgs(args []string) []string {
+	if calledByGit() && len(args) >= 7 {
+		return []string{args[1], args[4]}
+	}
+	return args
 }
 
 func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) error {

@@ -60,9 +60,24 @@ func (a *archive) glob(ctx context.Context, pattern string) []string {
 	for _, part := range parts[first:] {
 		var next []string
 		for _, name := range names {
-			next = append(next, a.matches(ctx, base, name, part)...)
+			if part == "**" {
+				next = append(next, a.below(ctx, base, name)...)
+			} else {
+				next = append(next, a.matches(ctx, base, name, part)...)
+			}
 		}
 		names = next
+	}
+	return names
+}
+
+// below returns a directory and all in it, however deep, but for those whose names begin with a dot.
+func (a *archive) below(ctx context.Context, base, dir string) []string {
+	names := []string{dir}
+	for _, name := range a.matches(ctx, base, dir, "*") {
+		if e, err := a.lookUp(ctx, name); err == nil && e.Dir != nil {
+			names = append(names, a.below(ctx, base, name)...)
+		}
 	}
 	return names
 }

@@ -105,6 +105,9 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 		return usagef("%s: %s", cmd.name, flagError(err, flags))
 	}
 	args = flags.Args()
+	if cmd.rewrite != nil {
+		args = cmd.rewrite(args)
+	}
 	if err := cmd.checkArgs(args); err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -25,7 +27,7 @@ func runMount(flags *pflag.FlagSet) runFunc {
 		if err := applyMountOptions(flags, m.options); err != nil {
 			return err
 		}
-		m.foreground = *foreground
+		m.foreground, m.asksToWrite = *foreground, slices.Contains(strings.Split(strings.Join(m.options, ","), ","), "rw")
 		return m.mount(ctx, e, args)
 	}
 }

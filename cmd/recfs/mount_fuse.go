@@ -2,12 +2,18 @@
 
 package main
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // mount serves a source on a directory: here with -f, else in a process of its own, which goes on
 // in the background when the mount can be used.
 func (m *mountFlags) mount(ctx context.Context, e *env, args []string) error {
 	starter := findStarter()
+	if m.asksToWrite && starter == nil {
+		e.report(errors.New("-o rw changes nothing: the mount is read-only"))
+	}
 	if starter == nil && !m.foreground {
 		return startDaemon()
 	}

@@ -12,11 +12,12 @@ import (
 // mountFlags are the flags of mount.
 type mountFlags struct {
 	*archiveFlags
-	foreground bool
-	options    []string
-	allowOther bool
-	uid, gid   *uint32 // nil: those of each file in the source
-	umask      *uint32
+	foreground  bool
+	asksToWrite bool // by -o rw, which mount(8) always gives its helpers
+	options     []string
+	allowOther  bool
+	uid, gid    *uint32 // nil: those of each file in the source
+	umask       *uint32
 
 	readDirPlus  fs.ReadDirPlus
 	entryTimeout *time.Duration

@@ -75,6 +75,7 @@ func (m *mountFlags) serve(ctx context.Context, e *env, source, dir string, s *s
 	}
 	p.monitor.server.Store(server)
 	addWaiting()
+	p.announce(ctx, e)
 	p.ready(s)
 	return waitForEnd(server, signals)
 }
@@ -183,6 +184,33 @@ func (p *mountSession) ready(s *starter) {
 		s.tell(nil)
 	}
 	notifySystemd("READY=1")
+}
+
+// announceTime is how long the line about a mount may take to count recordings.
+const announceTime = 300 * time.Millisecond
+
+// announce says on a terminal what is mounted where, how many recordings have an index, if that is
+// known soon, and how the mount ends.
+func (p *mountSession) announce(ctx context.Context, e *env) {
+	if !isTerminal(e.stderr) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, announceTime)
+	defer cancel()
+	all, indexed := 0, 0
+	for s, err := range p.archive.catalogue.Summaries(ctx, p.tree) {
+		if err == nil && s.Format != "" && !s.IsContainer() {
+			all++
+			if s.Indexed {
+				indexed++
+			}
+		}
+	}
+	known := ""
+	if ctx.Err() == nil {
+		known = fmt.Sprintf(", %d of %s indexed", indexed, count(all, "recording", "recordings"))
+	}
+	fmt.Fprintln(e.stderr, printable(fmt.Sprintf("%s is mounted on %s%s; 'recfs umount %s' ends it", p.source, p.dir, known, p.dir)))
 }
 
 // waitForEnd returns when the mount has ended. A signal ends it. If it was in use then, it goes on
