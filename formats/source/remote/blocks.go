@@ -49,7 +49,7 @@ type run struct {
 	ahead    bool // somebody reads in sequence, and will come
 	cancel   context.CancelFunc
 	done     chan struct{}
-	data     []byte // once done
+	data     []byte // once done, as long as somebody waits
 	err      error
 }
 
@@ -90,8 +90,27 @@ func (s *Server) block(ctx context.Context, o object, n, to int64) ([]byte, erro
 func (f *fetches) leave(r *run) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.waiters--; r.waiters == 0 && !r.ahead {
+	if r.waiters--; r.waiters == 0 {
+		r.data = nil
+		f.end(r)
+	}
+}
+
+// end cancels a run, unless somebody waits for it or will. Who wants its blocks from now on asks
+// anew. The caller holds the lock.
+func (f *fetches) end(r *run) {
+	if r.waiters == 0 && !r.ahead {
 		r.cancel()
+		f.forget(r)
+	}
+}
+
+// forget takes a run from those on their way. The caller holds the lock.
+func (f *fetches) forget(r *run) {
+	for n := r.from; n < r.to; n++ {
+		if f.runs[r.o.block(n)] == r {
+			delete(f.runs, r.o.block(n))
+		}
 	}
 }
 
@@ -116,9 +135,8 @@ func (s *Server) prefetch(o object, from, to int64) *run {
 func (s *Server) abandon(r *run) {
 	s.fetches.mu.Lock()
 	defer s.fetches.mu.Unlock()
-	if r.ahead = false; r.waiters == 0 {
-		r.cancel()
-	}
+	r.ahead = false
+	s.fetches.end(r)
 }
 
 // begin asks for the blocks from one on up to block to, or up to one that is there or on its way.
@@ -146,7 +164,7 @@ func (s *Server) begin(o object, from, to int64, ahead bool) *run {
 // fetch asks for a run, and remembers its blocks.
 func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
 	defer r.cancel()
-	r.data, r.err = s.read(ctx, r.o, r.from*blockSize, r.size())
+	data, err := s.read(ctx, r.o, r.from*blockSize, r.size())
 	f := &s.fetches
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -154,11 +172,12 @@ func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
 	if ahead {
 		f.ahead -= r.size()
 	}
-	for n := r.from; n < r.to; n++ {
-		delete(f.runs, r.o.block(n))
+	f.forget(r)
+	if r.err = err; err == nil {
+		s.keep(r.o, r.from, data)
 	}
-	if r.err == nil {
-		s.keep(r.o, r.from, r.data)
+	if r.waiters > 0 { // for others it is kept
+		r.data = data
 	}
 	close(r.done)
 }
