@@ -143,11 +143,13 @@ func (l *listing) object(dir string, it item) object {
 	return object{dir + l.name(it), string(l.text[at : at+uint32(it.tag)]), it.size, it.modified}
 }
 
-// find returns the item of a name. Unless it is there, sure tells that it is not.
+// find returns the item of a name. Unless it is sure, behind the names that are known there may be
+// one, or a folder that stands in place of an object.
 func (l *listing) find(name string) (it item, ok, sure bool) {
 	i := sort.Search(len(l.list), func(i int) bool { return l.name(l.list[i]) >= name })
 	if i < len(l.list) && l.name(l.list[i]) == name {
-		return l.list[i], true, true
+		it = l.list[i]
+		return it, true, l.complete || it.size == sizeFolder || l.name(l.list[len(l.list)-1]) > name+"/"
 	}
 	return item{}, false, l.complete
 }

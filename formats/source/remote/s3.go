@@ -215,14 +215,15 @@ func (b *bucket) page(ctx context.Context, dir, from string, flat bool, add addF
 	if !flat {
 		query.Set("delimiter", "/")
 	}
-	if from != "" {
-		query.Set("continuation-token", from)
+	token, before, _ := strings.Cut(from, "\x00") // and the last name of the page before
+	if token != "" {
+		query.Set("continuation-token", token)
 	}
 	r, err := b.list(ctx, query)
 	if err != nil {
 		return "", err
 	}
-	last := ""
+	last := before
 	for _, c := range r.Contents {
 		key, ok := strings.CutPrefix(c.Key, dir)
 		if !ok || c.Key <= last {
@@ -237,18 +238,16 @@ func (b *bucket) page(ctx context.Context, dir, from string, flat bool, add addF
 	for _, p := range r.CommonPrefixes {
 		if key, ok := strings.CutPrefix(p.Prefix, dir); ok {
 			add(strings.TrimSuffix(key, "/"), "", sizeFolder, 0)
+			last = max(last, p.Prefix)
 		}
 	}
-	next := r.NextContinuationToken
 	switch {
 	case !r.IsTruncated:
-		next = ""
-	case next == from:
+		return "", nil
+	case last == before:
 		return "", strange(b.url(dir), "the listing does not go on")
-	case len(r.Contents)+len(r.CommonPrefixes) == 0:
-		return "", strange(b.url(dir), "the listing has an empty page")
 	}
-	return next, nil
+	return r.NextContinuationToken + "\x00" + last, nil
 }
 
 // look implements protocol.
@@ -268,9 +267,7 @@ func (b *bucket) look(ctx context.Context, key string) (looked, error) {
 			found = looked{object: object{key, c.ETag, c.Size, milliseconds(c.LastModified)}, isFile: true}
 		}
 	}
-	if !found.isFile && r.IsTruncated {
-		found.size = sizeUnknown
-	}
+	found.unsure = r.IsTruncated
 	return found, nil
 }
 

@@ -20,7 +20,7 @@ type protocol interface {
 	// below it, in their order. It begins where the page before said, and says where the next one
 	// begins, "" behind the last.
 	page(ctx context.Context, dir, from string, flat bool, add addFunc) (next string, err error)
-	// look returns the object of a key. If that is not known by the way, folder is [sizeUnknown].
+	// look returns what stands under a key.
 	look(ctx context.Context, key string) (looked, error)
 	// get returns a request for n bytes of an object from off, or for all if that is so.
 	get(ctx context.Context, o object, off, n int64) (*http.Request, error)
@@ -43,6 +43,7 @@ type addFunc func(key, tag string, size, modified int64)
 type looked struct {
 	object
 	isFile, isDir bool
+	unsure        bool // there may be a folder of the name all the same
 }
 
 // A Server is a bucket or a web server. All Trees of it share what is known of it.
@@ -162,10 +163,11 @@ func (s *Server) listFolder(ctx context.Context, k listKey) (*listing, error) {
 			return first, nil
 		}
 		if ok {
-			l.text, l.list, l.next = append(l.text, first.text...), append(l.list, first.list...), first.next
+			l.text, l.list = append(l.text, first.text...), append(l.list, first.list...)
+			l.next, l.odd = first.next, first.odd
 		}
 	}
-	for {
+	for seen := map[string]bool{}; ; seen[l.next] = true {
 		next, err := s.page(ctx, k.dir, l.next, false, func(key, tag string, size, modified int64) {
 			if key != "" {
 				l.add(key, tag, size, modified)
@@ -173,6 +175,9 @@ func (s *Server) listFolder(ctx context.Context, k listKey) (*listing, error) {
 		})
 		if err != nil {
 			return nil, err
+		}
+		if seen[next] {
+			return nil, strange(s.url(k.dir), "the listing does not go on")
 		}
 		l.complete, l.next = next == "", next
 		if l.complete || k.first {
@@ -294,7 +299,7 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 		switch {
 		case ok && it.size == sizeFolder:
 			return looked{isDir: true}, nil
-		case ok && it.size != sizeUnknown:
+		case ok && sure && it.size != sizeUnknown:
 			return looked{object: l.object(dir, it), isFile: true}, nil
 		case !ok && sure && s.tellsAll():
 			return looked{}, nil
@@ -345,8 +350,11 @@ func (s *Server) loadLook(ctx context.Context, k lookKey) (looked, int64, error)
 		}
 	}
 	found, err := s.look(ctx, k.key)
-	if err == nil && !found.isFile && !found.isDir && s.tellsAll() && !folderFirst && found.size == sizeUnknown {
-		found, err = asFolder()
+	if err == nil && found.unsure && !folderFirst {
+		var folder looked
+		if folder, err = asFolder(); folder.isDir {
+			found = folder
+		}
 	}
 	if err == nil {
 		s.latest.Swap(k.key, k.turn)

@@ -172,7 +172,7 @@ func (w *site) page(ctx context.Context, dir, from string, _ bool, add addFunc) 
 			for _, n := range names {
 				add(n.name, "", n.size, n.modified)
 			}
-			next, err = w.nextPage(resp, dir, from)
+			next, err = w.nextPage(resp, dir)
 			return err
 		},
 	})
@@ -180,14 +180,14 @@ func (w *site) page(ctx context.Context, dir, from string, _ bool, add addFunc) 
 }
 
 // nextPage returns the next page of a folder, as the header Link tells, "" if there is none.
-func (w *site) nextPage(resp *http.Response, dir, from string) (string, error) {
+func (w *site) nextPage(resp *http.Response, dir string) (string, error) {
 	for _, link := range resp.Header.Values("Link") {
 		target, rel, _ := strings.Cut(link, ">")
 		if !strings.Contains(rel, `rel="next"`) {
 			continue
 		}
 		u, err := resp.Request.URL.Parse(strings.TrimPrefix(strings.TrimSpace(target), "<"))
-		if err != nil || u.Host != w.root.Host || path.Clean(u.Path) != path.Clean("/"+dir) || "?"+u.RawQuery == from {
+		if err != nil || u.Host != w.root.Host || path.Clean(u.Path) != path.Clean("/"+dir) {
 			return "", strange(w.url(dir), "the listing does not go on")
 		}
 		return "?" + u.RawQuery, nil

@@ -141,7 +141,7 @@ func TestNextPages(t *testing.T) {
 	if diff := cmp.Diff([]string{"n", "na", "nb"}, listNames(t, tree, ".")); diff != "" {
 		t.Error(diff)
 	}
-	for _, link := range []string{`<http://elsewhere/?after=c>; rel="next"`, `<?after=b>; rel="next"`} {
+	for _, link := range []string{`<http://elsewhere/?after=c>; rel="next"`, `<?after=b>; rel="next"`, `<?after=a>; rel="next"`} {
 		next["b"] = link
 		if _, err := tree.s.listFolder(t.Context(), listKey{turn: 99}); !errors.Is(err, nodes.ErrRemote) {
 			t.Errorf("%s: %v", link, err)

@@ -1,0 +1,55 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"recfs/nodes"
+)
+
+// TestSplitPages shows the folder in place of an object of its name, wherever the page between the
+// two ends.
+func TestSplitPages(t *testing.T) {
+	f := &fakeS3{objects: map[string]string{"a": "1", "x.map": "object", "x.map/y": "below", "z": "1"}}
+	for i := range 60 {
+		f.objects[fmt.Sprintf("x.map-%02d", i)] = "1"
+	}
+	for _, size := range []int{1, 2, 3, 30, 1000} {
+		f.pageSize = size
+		for _, before := range []string{"x.map", "a"} {
+			tree := openFake(t, f, nil)
+			if _, err := tree.Stat(t.Context(), "."); before == "a" && err != nil {
+				t.Fatal(err)
+			}
+			info, err := tree.Stat(t.Context(), "x.map")
+			if err != nil || !info.Type.IsDir() {
+				t.Errorf("%d a page, after %s: %v, %v", size, before, info.Type, err)
+			}
+		}
+	}
+}
+
+// TestPagesOutOfOrder refuses listings of which a page goes back, so that they could have no end
+// or lose names.
+func TestPagesOutOfOrder(t *testing.T) {
+	pages := map[string][2]string{"": {"m/a", "A"}, "A": {"n/b", "B"}, "B": {"m/c", "A"}}
+	f := &fakeS3{fault: func(w http.ResponseWriter, r *http.Request) bool {
+		page := pages[r.URL.Query().Get("continuation-token")]
+		entry := "<Contents><Key>" + page[0] + "</Key><Size>1</Size><LastModified>2026-11-20T12:00:00Z</LastModified></Contents>"
+		if r.URL.Query().Get("delimiter") != "" {
+			entry = "<CommonPrefixes><Prefix>" + page[0][:2] + "</Prefix></CommonPrefixes>"
+		}
+		fmt.Fprintf(w, "<ListBucketResult>%s<IsTruncated>%v</IsTruncated><NextContinuationToken>%s</NextContinuationToken></ListBucketResult>", entry, page[1] != "", page[1])
+		return true
+	}}
+	tree := openFake(t, f, nil)
+	if _, err := tree.List(t.Context(), "."); !errors.Is(err, nodes.ErrRemote) {
+		t.Errorf("listed: %v", err)
+	}
+	pages["B"] = [2]string{"m/c", ""}
+	if err := tree.Walk(t.Context(), "."); !errors.Is(err, nodes.ErrRemote) {
+		t.Errorf("walked: %v", err)
+	}
+}
