@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tileNames are those of the indexes of game and front layers, and of the types of tele, speedup and
-// tune layers (docs/formats/datafile.md section B.9).
+// tileNames are those of the indexes of game and front layers, and of the types of tele, speedup
+// and tune layers (docs/formats/datafile.md section B.9).
 var tileNames = map[int]string{
 	0: "air", 1: "hookable", 2: "death", 3: "unhookable", 4: "laser block", 5: "hook-through cut", 6: "hook-through", 7: "jump",
 	9: "freeze", 10: "evil tele in", 11: "unfreeze", 12: "deep freeze", 13: "deep unfreeze", 14: "weapon tele in", 15: "hook tele in",
