@@ -62,8 +62,8 @@ func usersOf(proc, dir string) (users []string) {
 	return users
 }
 
-// servesFUSE reports whether a process serves a mount, which may have begun in the directory that it
-// hides.
+// servesFUSE reports whether a process serves a mount, which may have begun in the directory that
+// it hides.
 func servesFUSE(process string) bool {
 	open, _ := filepath.Glob(filepath.Join(process, "fd", "*"))
 	return slices.ContainsFunc(open, func(fd string) bool {

@@ -71,7 +71,8 @@ func (a *archive) glob(ctx context.Context, pattern string) []string {
 	return names
 }
 
-// below returns a directory and all in it, however deep, but for those whose names begin with a dot.
+// below returns a directory and all directories in it, however deep, but for those whose names
+// begin with a dot.
 func (a *archive) below(ctx context.Context, base, dir string) []string {
 	names := []string{dir}
 	for _, name := range a.matches(ctx, base, dir, "*") {

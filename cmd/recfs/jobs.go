@@ -11,7 +11,8 @@ import (
 
 func jobsFlag(flags *pflag.FlagSet) *jobCount {
 	n := jobCount(runtime.GOMAXPROCS(0))
-	flags.Var(&n, "jobs", "work on this `NUMBER` of recordings at a time")
+	flags.Var(&n, "jobs", "work on this `NUMBER` of recordings at a time (default: one for each processor)")
+	flags.Lookup("jobs").DefValue = "" // help and manual say the same on every machine
 	return &n
 }
 

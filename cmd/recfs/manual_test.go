@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -51,6 +53,28 @@ func testPage(t *testing.T, name string, replaced ...string) {
 	}
 }
 
+// A reader of the page sees a heading for each command with all its arguments, and no default that
+// is one of the machine that made the page.
+func TestRenderedManual(t *testing.T) {
+	mandoc, err := exec.LookPath("mandoc")
+	if err != nil {
+		t.Skip("mandoc is not installed")
+	}
+	page, err := exec.Command(mandoc, "-T", "ascii", "-O", "width=200", "../../packaging/recfs.1").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(regexp.MustCompile(".\x08").ReplaceAll(page, nil)) // bold and underlined characters are struck twice
+	for _, cmd := range commands() {
+		if heading := "\n   " + strings.TrimPrefix(cmd.usage(), "recfs ") + "\n"; !cmd.hidden && !strings.Contains(text, heading) {
+			t.Errorf("no heading %q", heading)
+		}
+	}
+	if strings.Contains(text, fmt.Sprintf("at a time (default: %d)", runtime.GOMAXPROCS(0))) {
+		t.Error("the number of processors of this machine is a default")
+	}
+}
+
 // manualCommands is the COMMANDS section in mdoc(7).
 func manualCommands() string {
 	var b strings.Builder
@@ -58,7 +82,8 @@ func manualCommands() string {
 		if cmd.hidden {
 			continue
 		}
-		fmt.Fprintf(&b, ".Ss %s\n%s.\n", escapeRoff(strings.TrimPrefix(cmd.usage(), "recfs ")), escapeRoff(cmd.summary))
+		usage := strings.ReplaceAll(escapeRoff(strings.TrimPrefix(cmd.usage(), "recfs ")), ".\n", ". ") // "..." ends no sentence
+		fmt.Fprintf(&b, ".Ss %s\n%s.\n", usage, escapeRoff(cmd.summary))
 		for paragraph := range strings.SplitSeq(strings.TrimSpace(cmd.about), "\n\n") {
 			if paragraph != "" {
 				fmt.Fprintf(&b, ".Pp\n%s\n", escapeRoff(paragraph))
