@@ -18,8 +18,8 @@ import (
 )
 
 // A Picture shows the tiles that differ in two maps, with a legend: green where tiles were added,
-// red where they were removed, and orange where others took their place, in any layer. They are over
-// the picture of the cells, or the old map and the new one are beside each other. Maps of
+// red where they were removed, and orange where others took their place, in any layer. They are
+// over the picture of the cells, or the old map and the new one are beside each other. Maps of
 // different size stand with their upper left corners on each other; wide and flat ones are folded
 // into rows.
 type Picture struct {
