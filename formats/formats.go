@@ -58,7 +58,7 @@ type Format struct {
 	Timeless bool
 
 	// Single names the tables all of whose rows an Index has. Of them there is one file for all
-	// recordings of an archive.
+	// recordings of an archive (docs/tree/tables.md section 9).
 	Single []columnar.Table // names and columns
 
 	// HoldsBack says that Tree shows less of an Input that is Running, which is a version of its own.
