@@ -101,6 +101,7 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way) error {
 		return err
 	}
 	defer o.Close()
+	w.turn.rest = func() { o.yield() }
 	if want := r.Header.Get("Range"); !strings.HasPrefix(want, "bytes=") || strings.Count(want, ",") >= maxRanges {
 		r.Header.Del("Range")
 	}

@@ -55,9 +55,14 @@ func (w *reply) Write(p []byte) (int, error) {
 // ReadFrom implements io.ReaderFrom.
 func (w *reply) ReadFrom(src io.Reader) (n int64, err error) {
 	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
+	defer func() { buffers.Put(buffer) }()
 	for {
-		if w.err = w.turn.take(); w.err != nil {
+		if !w.turn.try() {
+			buffers.Put(buffer) // many may wait
+			w.err = w.turn.take()
+			buffer = buffers.Get().(*[]byte)
+		}
+		if w.err != nil {
 			return n, w.err
 		}
 		read, err := src.Read(*buffer)

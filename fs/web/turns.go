@@ -47,6 +47,7 @@ type turn struct {
 	all  turns
 	ctx  context.Context
 	sent int         // bytes since it was taken
+	rest func()      // gives up what the request holds, while it has no turn; nil: it holds nothing
 	slow *time.Timer // ends the turn while the client takes its time
 
 	mu   sync.Mutex
@@ -58,7 +59,11 @@ const (
 	slowWrite = 20 * time.Millisecond
 )
 
+// try takes a turn if there is one, and reports whether the request has it or needs none.
 func (t *turn) try() bool {
+	if t == nil {
+		return true
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.held {
@@ -73,9 +78,10 @@ func (t *turn) try() bool {
 
 // take waits for a turn, unless the request has it.
 func (t *turn) take() error {
-	if t == nil || t.try() {
+	if t.try() {
 		return nil
 	}
+	t.give()
 	select {
 	case t.all.work <- struct{}{}:
 		t.mu.Lock()
@@ -100,6 +106,13 @@ func (t *turn) leave() {
 	}
 }
 
+// give has the request give up what it holds.
+func (t *turn) give() {
+	if t.rest != nil {
+		t.rest()
+	}
+}
+
 // writing is called before n bytes are written, and what it returns after that.
 func (t *turn) writing(n int) (done func()) {
 	if t == nil {
@@ -110,7 +123,10 @@ func (t *turn) writing(n int) (done func()) {
 		t.leave()
 	}
 	if t.slow == nil {
-		t.slow = time.AfterFunc(slowWrite, t.leave)
+		t.slow = time.AfterFunc(slowWrite, func() {
+			t.leave()
+			t.give()
+		})
 	} else {
 		t.slow.Reset(slowWrite)
 	}

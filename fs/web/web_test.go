@@ -392,3 +392,50 @@ func TestHangUp(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A lastingContent tells when it is closed.
+type lastingContent struct {
+	late
+	closed chan<- bool
+}
+
+func (lastingContent) Size() int64 { return 64 << 20 }
+func (lastingContent) ReadAt(_ context.Context, p []byte, _ int64) (int, error) {
+	return len(p), nil
+}
+
+func (c lastingContent) Close() error {
+	select {
+	case c.closed <- true:
+	default:
+	}
+	return nil
+}
+
+// What a request has open is closed while its client takes nothing, and opened again for the rest.
+func TestSlowClientKeepsNothingOpen(t *testing.T) {
+	closed, opens := make(chan bool, 1), 0
+	s := serve(t, nodes.Entry{Name: ".", Dir: nodes.List(nodes.Entry{Name: "x", File: nodes.Stream(64<<20, func(context.Context) (nodes.Content, error) {
+		opens++
+		return lastingContent{closed: closed}, nil
+	})})}, false, nil)
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it stays open")
+	}
+	reply, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if n, err := io.Copy(io.Discard, reply.Body); n != 64<<20 || err != nil || opens < 2 {
+		t.Errorf("%d bytes, opened %d times, %v", n, opens, err)
+	}
+}
