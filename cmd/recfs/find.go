@@ -56,7 +56,7 @@ unless it asks for these with --damaged or --format, if a container is damaged: 
 
 func runFind(flags *pflag.FlagSet) runFunc {
 	f := &finder{}
-	flags.StringVar(&f.format, "format", "", "recordings of the format `NAME`: "+strings.Join(formatList(), ", ")+"; or damaged containers: tar, zip, tar.xz and the like")
+	flags.StringVar(&f.format, "format", "", "recordings of the format `NAME`: "+strings.Join(formatList(), ", ")+", also called map, ddnet, minecraft and echo; or damaged containers: tar, zip, tar.xz and the like")
 	known := append(formatList(), container.Formats()...)
 	offer(flags, "format", known...)
 	flags.StringArrayVar(&f.players, "player", nil, "with a player whose name matches `PATTERN`: * and ? are wildcards, without them a part of the name is enough (may be repeated: with each of them)")
@@ -77,7 +77,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	flags.BoolVar(&f.finished, "finished", false, "print the finished runs of these recordings (of the players of --player): time in seconds, tick, demo, map and player, on each map the best first; of a recording below a directory the best 4096")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		if f.format != "" && !slices.Contains(known, f.format) {
+		if f.format != "" && !slices.Contains(known, f.format) && formatAliases[f.format] == nil {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
 		f.env, f.a, f.w = e, a, bufio.NewWriter(e.stdout)
@@ -235,7 +235,7 @@ func (f *finder) verdict(s catalogue.Summary) verdict {
 	start := func(ok func(time.Time) bool) func() verdict {
 		return func() verdict { return ask(s, s.Start, func(text string) bool { return ok(parseTime(text)) }) }
 	}
-	add(f.format != "" && f.format != s.Format, func() verdict { return no })
+	add(f.format != "" && f.format != s.Format && !slices.Contains(formatAliases[f.format], s.Format), func() verdict { return no })
 	for _, player := range f.players {
 		all = min(all, askPlayer(s, player))
 	}

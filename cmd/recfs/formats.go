@@ -64,6 +64,11 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 	}, nil
 }
 
+// formatAliases are what users call formats.
+var formatAliases = map[string][]string{
+	"map": {"datafile"}, "ddnet": {"teehistorian"}, "minecraft": {"hcrp"}, "echo": {"butter", "echoreplay", "milk"},
+}
+
 // formatList returns the sorted names of all formats.
 func formatList() (names []string) {
 	list, err := (&formatOptions{}).list()

@@ -2,7 +2,9 @@ package echo
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"recfs/formats"
@@ -134,6 +136,38 @@ func (x *Index) Summarize(format string, s *formats.Summary) {
 		start := time.UnixMilli(x.First).UTC()
 		length := time.Duration(x.Last-x.First) * time.Millisecond
 		s.Start, s.Duration = &start, &length
+	}
+	x.addResult(&s.Details)
+}
+
+// addResult tells the score, the goals and the teams, as scores.json has them.
+func (x *Index) addResult(d *formats.Details) {
+	var scores struct {
+		Blue   *int `json:"blue_points"`
+		Orange *int `json:"orange_points"`
+		Goals  []struct {
+			Scorer string `json:"person_scored"`
+			Points int    `json:"point_amount"`
+		} `json:"goals"`
+		Players []struct{ Name, Team string } `json:"players"`
+	}
+	if json.Unmarshal(x.Scores, &scores) != nil || scores.Blue == nil || scores.Orange == nil {
+		return
+	}
+	d.Add("score", fmt.Sprintf("blue %d, orange %d", *scores.Blue, *scores.Orange))
+	var goals []string
+	for _, g := range scores.Goals {
+		goals = append(goals, fmt.Sprintf("%s %d", g.Scorer, g.Points))
+	}
+	d.Add("goals", strings.Join(goals, ", "))
+	for _, team := range []string{"blue", "orange"} {
+		var names []string
+		for _, p := range scores.Players {
+			if p.Team == team {
+				names = append(names, p.Name)
+			}
+		}
+		d.Add(team, strings.Join(names, ", "))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -137,6 +138,9 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	s.Ticks, s.Chunks, s.Problems = &ticks, x.chunks.rows, slices.Values(x.problemList())
 	s.End = x.ending()
 	s.Complete, s.Finished = x.whole(), s.End == endGameOver
+	if last := x.lastSave(); last != nil {
+		s.Details = append(s.Details, formats.Detail{Key: "turn", Value: last.Turn, Text: fmt.Sprint(last.Turn)})
+	}
 	if last := x.ticks.len() - 1; last >= 0 {
 		first, known := x.utc(0)
 		if known {

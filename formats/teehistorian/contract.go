@@ -2,9 +2,12 @@ package teehistorian
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"recfs/formats"
@@ -108,5 +111,32 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	}
 	s.AddPlayers(names)
 	s.Runners = x.runners(formats.MaxRuns)
+	s.Details.Add("best_finishes", bestFinishes(s.Runners))
 	return s, nil
+}
+
+// shownFinishes is how many players a Summary names with their best times.
+const shownFinishes = 5
+
+// bestFinishes names the fastest players with their times in seconds.
+func bestFinishes(runners []formats.Runner) string {
+	type best struct {
+		name string
+		ms   int64
+	}
+	var all []best
+	for _, who := range runners {
+		fastest := slices.MinFunc(who.Runs, func(a, b formats.Run) int { return cmp.Compare(a.TimeMS, b.TimeMS) })
+		name := ""
+		if len(who.Names) > 0 {
+			name = who.Names[0]
+		}
+		all = append(all, best{name, fastest.TimeMS})
+	}
+	slices.SortStableFunc(all, func(a, b best) int { return cmp.Compare(a.ms, b.ms) })
+	var words []string
+	for _, b := range all[:min(len(all), shownFinishes)] {
+		words = append(words, fmt.Sprintf("%s %.2f s", b.name, float64(b.ms)/1000))
+	}
+	return strings.Join(words, ", ")
 }
