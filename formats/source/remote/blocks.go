@@ -243,7 +243,10 @@ func (s *Server) whole(o object, off, n int64, body io.Reader) ([]byte, error) {
 // object.
 func (s *Server) judge(o object, off, n int64, resp *http.Response) (whole bool, err error) {
 	url := s.url(o.key)
-	if tag := resp.Header.Get("ETag"); tag != o.tag && tag != "" && o.tag != "" {
+	tag := resp.Header.Get("ETag")
+	modified, err := http.ParseTime(resp.Header.Get("Last-Modified"))
+	switch known := tag != "" && o.tag != ""; {
+	case known && tag != o.tag, !known && err == nil && o.modified > 0 && modified.Unix() != o.modified/1000:
 		return false, stale(url)
 	}
 	if resp.StatusCode == http.StatusOK {

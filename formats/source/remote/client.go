@@ -45,7 +45,7 @@ func newClient(opt Options, hc *http.Client) *client {
 // An outage is the last connection that could not be made.
 type outage struct {
 	since, until time.Time
-	err          error
+	reason       string
 }
 
 // Counters tell what was asked of a server.
@@ -71,7 +71,7 @@ func (c *client) ask(ctx context.Context, q question) error {
 		return ctx.Err()
 	}
 	if o := c.outage.Load(); o != nil && time.Now().Before(o.until) {
-		return o.err
+		return &Error{q.url, o.reason, nodes.ErrUnavailable}
 	}
 	c.InFlight.Add(1)
 	defer c.InFlight.Add(-1)
@@ -113,7 +113,7 @@ func (c *client) gaveUp(ctx context.Context, url string, last *passing) error {
 	}
 	err := &Error{url, fmt.Sprintf("no answer in %s: %s", shortDuration(c.timeout), last.reason), nodes.ErrUnavailable}
 	if last.lost {
-		now := &outage{since: time.Now(), until: time.Now().Add(downFor), err: err}
+		now := &outage{since: time.Now(), until: time.Now().Add(downFor), reason: err.Reason}
 		if before := c.outage.Load(); before != nil {
 			now.since = before.since
 		}

@@ -124,7 +124,9 @@ func (b *bucket) get(ctx context.Context, o object, off, n int64) (*http.Request
 	if n < o.size {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
 	}
-	req.Header.Set("If-Match", o.tag)
+	if o.tag != "" {
+		req.Header.Set("If-Match", o.tag)
+	}
 	return req, nil
 }
 
@@ -294,7 +296,7 @@ func (b *bucket) refuse(at string, resp *http.Response) error {
 	switch {
 	case said.Code == "NoSuchBucket":
 		return &Error{"s3://" + b.name + b.brackets, "no such bucket", iofs.ErrNotExist}
-	case resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get("If-Match") != "":
+	case resp.StatusCode == http.StatusNotFound && resp.Request.URL.RawQuery == "": // not of a listing
 		return stale(at)
 	case resp.StatusCode == http.StatusNotFound:
 		return b.missing(strings.TrimSuffix(at, b.brackets))

@@ -132,15 +132,11 @@ func (s *Server) loadList(ctx context.Context, k listKey) (*listing, int64, erro
 	return l, l.cost() + int64(len(k.dir)), nil
 }
 
-// before returns the last listing of a folder before a turn.
+// before returns the last listing of a folder before a turn, of which only some names may be known.
 func (s *Server) before(k listKey) (*listing, bool) {
-	turn, ok := s.latest.Get(k.dir)
-	if !ok {
-		return nil, false
-	}
-	k.turn = turn
-	l, ok := s.lists.Peek(k)
-	return l, ok
+	turn, _ := s.latest.Get(k.dir)
+	l := s.known(k.dir, turn)
+	return l, l != nil && (l.complete || k.first)
 }
 
 // learned remembers when a folder was listed, and tells of names that cannot be shown.
@@ -319,7 +315,7 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 // foundBefore returns what stood under a key when it was asked for last, or its folder was listed.
 func (s *Server) foundBefore(key string) (looked, bool) {
 	dir, name := splitKey(key)
-	if l, ok := s.before(listKey{dir: dir}); ok {
+	if l, ok := s.before(listKey{dir: dir, first: true}); ok {
 		if it, ok, _ := l.find(name); ok && it.size != sizeUnknown {
 			return looked{object: l.object(dir, it), isFile: it.size >= 0, isDir: it.size == sizeFolder}, true
 		}
