@@ -15,6 +15,7 @@ import (
 	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/formats/outfile"
+	"recfs/formats/source/remote"
 	"recfs/nodes"
 )
 
@@ -95,6 +96,9 @@ func (c *copier) source(ctx context.Context, a *archive, name, target string) er
 
 // base is the last element of name, also where that is a directory such as "." or "..".
 func base(name string) string {
+	if r, err := remote.ParseURL(name); err == nil && r.Key != "" {
+		return path.Base(path.Clean("/" + r.Key))
+	}
 	if abs, err := filepath.Abs(name); err == nil {
 		name = abs
 	}
@@ -104,6 +108,9 @@ func base(name string) string {
 // checkTarget refuses to write over the source of name or into it: that would destroy what is being
 // read, or never end.
 func checkTarget(name, target string) error {
+	if remote.IsURL(name) {
+		return nil
+	}
 	source, _, err := splitPath(sourceOf(name))
 	if err == nil {
 		source, err = filepath.EvalSymlinks(source)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -68,7 +67,7 @@ func runExport(flags *pflag.FlagSet) runFunc {
 			return err
 		}
 		x.failures, x.meter = failures{env: e}, newMeter(e.stderr, "exporting")
-		return x.run(ctx, a, filepath.Clean(args[1]), args[2], *jobs)
+		return x.run(ctx, a, cleanName(args[1]), args[2], *jobs)
 	})
 }
 

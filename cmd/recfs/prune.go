@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -50,7 +49,7 @@ func makeDestination(source, destination string) error {
 
 // openDestination opens the directory to export to.
 func (x *exporter) openDestination() (*export.Destination, error) {
-	at, err := filepath.Abs(sourceOf(x.source))
+	at, err := absName(sourceOf(x.source))
 	if err != nil {
 		return nil, err
 	}

@@ -93,6 +93,32 @@ func TestRemoteCopies(t *testing.T) {
 	}
 }
 
+// TestRemoteInto copies and exports to this directory, under the names that the server means.
+func TestRemoteInto(t *testing.T) {
+	setCacheHome(t)
+	dir, to := copyOfSamples(t), t.TempDir()
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	if err := os.Rename(filepath.Join(dir, "datafile/maps/old.map"), filepath.Join(dir, "an old.map")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(to)
+	if text := executeOn(t, "cp -r $1/an%20old.map .", server.URL); text != "" {
+		t.Error(text)
+	}
+	if _, err := os.Stat("an old.map/raw"); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if text := executeOn(t, "export tables --prune=gone $1/datafile out", server.URL); strings.Contains(text, "recfs:") {
+			t.Error(text)
+		}
+	}
+	if made, _ := filepath.Glob("out/*"); len(made) == 0 {
+		t.Error("nothing is exported")
+	}
+}
+
 // TestRemoteUsage refuses URLs and flags that make no sense, and tells no secret.
 func TestRemoteUsage(t *testing.T) {
 	setCacheHome(t)
