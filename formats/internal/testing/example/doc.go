@@ -20,10 +20,10 @@
 // and has at most 1,024 bytes; one without its line feed at the end of the file is still being
 // written.
 //
-// A recording is a directory of header.json, index.json, raw, chunks/N (the lines of each 1,024
-// scores), lines/N.jsonl (the same as JSON), ticks/N.json (the scores that came at a tick),
-// states/N.json (the scores of all players then, also at ticks without one), players.json,
-// tables/scores.parquet and export/scores.csv.
+// A recording is a directory of header.json, index.json, raw (which package views adds), chunks/N
+// (the lines of each 1,024 scores), lines/N.jsonl (the same as JSON), ticks/N.json (the scores that
+// came at a tick), states/N.json (the scores of all players then, also at ticks without one),
+// players.json, tables/scores.parquet and export/scores.csv.
 //
 // The files of the room, which those of every format are called like:
 //
@@ -31,7 +31,7 @@
 //	|----------------|----------------------------------------------------------------------|
 //	| decode.go      | bytes as values                                                      |
 //	| pass.go        | the pass that makes the index                                        |
-//	| index.go       | the index: what one pass leaves behind                               |
+//	| index.go       | the index: what one pass leaves behind; it may know package views    |
 //	| index_saved.go | the index on disk, and what of it is checked                         |
 //	| columns.go     | the columns of tables, and how a value is a row                      |
 //	| contract.go    | the other answers to formats.Format: open, readHead, summary         |

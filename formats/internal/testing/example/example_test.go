@@ -83,6 +83,11 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// What grows while the log is written never changes what it has shown.
+func TestGrowingFiles(t *testing.T) {
+	formatstest.Growing(t, Format, []byte(longLog(30)+"end 12\n"), len(head), 1, "chunks/000000", "export/scores.csv", "lines/000000.jsonl")
+}
+
 // A tick reads its own chunk, and what is saved stands without a read.
 func TestReads(t *testing.T) {
 	in := formats.BytesInput("x.scores", []byte(longLog(20_000)), time.Unix(1e9, 0))

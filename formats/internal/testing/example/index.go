@@ -11,8 +11,9 @@ import (
 var _ formats.Index = (*index)(nil)
 
 const (
-	// chunkLines is how many lines a chunk has: few enough to be read for one tick, and no fewer bytes
-	// than the scores of maxPlayers that go with it.
+	// chunkLines is how many lines a chunk has. They are few enough to be read for one tick. The index
+	// keeps the scores of up to maxPlayers with each chunk: with as many lines it is no longer than an
+	// ordinary log.
 	chunkLines = 1024
 	maxPlayers = 256
 

@@ -18,50 +18,14 @@ import (
 // A chunk is | offset | end | first | lines | size | scores |.
 func (x *index) Append(b []byte) []byte {
 	w := indexfile.Append(b)
-	w.Size(x.reach)
-	w.Size(x.last)
-	w.Bool(x.ended)
-	w.Count(len(x.problems))
-	for i := range x.problems {
-		w.Problem(&x.problems[i])
-	}
-	w.Count(len(x.ticks))
-	before := int64(0)
-	for _, t := range x.ticks {
-		w.Size(t - before)
-		before = t
-	}
-	writeScores(w, x.scores)
-	x.rows.Write(w)
-	w.Count(len(x.chunks))
-	for i := range x.chunks {
-		c := &x.chunks[i]
-		w.Size(c.offset)
-		w.Size(c.end)
-		w.Size(c.first)
-		w.Count(c.lines)
-		w.Size(c.size)
-		writeScores(w, c.before)
-	}
+	x.code(indexfile.Codec{W: w})
 	return w.Bytes()
 }
 
 // readIndex reads what Append of an index wrote.
 func readIndex(in formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
-	r := indexfile.NewReader(name, saved)
-	x := &index{reach: r.Size(), last: r.Size(), ended: r.Bool()}
-	for range r.Count(indexfile.MinProblem) {
-		x.problems = append(x.problems, r.Problem())
-	}
-	tick := int64(0)
-	for range r.Count(1) {
-		tick += int64(r.Uint(math.MaxInt32))
-		x.ticks = append(x.ticks, tick)
-	}
-	x.scores, x.rows = readScores(r), rowcount.Read(r, columns)
-	for range r.Count(6) {
-		x.chunks = append(x.chunks, chunk{r.Size(), r.Size(), r.Size(), int(r.Uint(chunkLines)), r.Size(), readScores(r)})
-	}
+	r, x := indexfile.NewReader(name, saved), &index{}
+	x.code(indexfile.Codec{R: r})
 	if err := r.Close(); err != nil {
 		return nil, err
 	}
@@ -69,6 +33,53 @@ func readIndex(in formats.Input, h formats.Head, saved []byte) (formats.Index, e
 		return nil, formats.ErrOther
 	}
 	return x, nil
+}
+
+// code writes or reads an index.
+//
+//	| reach | last | ended bool | count | problem … | count | tick - tick before … | scores |
+//	| rowcount.Counter | count | chunk … |
+//
+// A chunk is | offset | end | first | lines | size | scores |.
+func (x *index) code(c indexfile.Codec) {
+	c.Values(&x.reach, &x.last, &x.ended)
+	c.Problems(&x.problems)
+	before := int64(0)
+	indexfile.List(c, &x.ticks, 1, func(t *int64) {
+		step := *t - before
+		if indexfile.Uint(c, &step, math.MaxInt32); c.R != nil {
+			*t = before + step
+		}
+		before = *t
+	})
+	codeScores(c, &x.scores)
+	if c.W != nil {
+		x.rows.Write(c.W)
+	} else {
+		x.rows = rowcount.Read(c.R, columns)
+	}
+	indexfile.List(c, &x.chunks, 6, func(k *chunk) {
+		c.Values(&k.offset, &k.end, &k.first)
+		indexfile.Uint(c, &k.lines, chunkLines)
+		c.Values(&k.size)
+		codeScores(c, &k.before)
+	})
+}
+
+// codeScores writes or reads the scores of players.
+//
+//	| count | player text, score zigzag … |
+func codeScores(c indexfile.Codec, scores *map[string]int32) {
+	players := slices.Sorted(maps.Keys(*scores))
+	if c.R != nil {
+		*scores = map[string]int32{}
+	}
+	indexfile.List(c, &players, 2, func(player *string) {
+		score := (*scores)[*player]
+		if c.Values(player, &score); c.R != nil {
+			(*scores)[*player] = score
+		}
+	})
 }
 
 // sound reports whether the numbers of a saved index can be of a log of this size: chunks lie one
@@ -87,25 +98,5 @@ func (x *index) sound(header, size int64) bool {
 		return false
 	}
 	ordered := slices.IsSortedFunc(x.ticks, func(a, b int64) int { return int(min(max(a-b, -1), 1)) })
-	return x.reach >= at && (x.reach <= size || size == formats.UnknownSize) && x.last >= tick && ordered && x.rows.Chunks() <= max(len(x.chunks), 1)
-}
-
-// writeScores writes the scores of players.
-//
-//	| count | player text, score zigzag … |
-func writeScores(w *indexfile.Writer, scores map[string]int32) {
-	w.Count(len(scores))
-	for _, player := range slices.Sorted(maps.Keys(scores)) {
-		w.Text(player)
-		w.Int(int64(scores[player]))
-	}
-}
-
-func readScores(r *indexfile.Reader) map[string]int32 {
-	scores := map[string]int32{}
-	for range r.Count(2) {
-		player := r.Text()
-		scores[player] = r.Int32()
-	}
-	return scores
+	return x.reach >= at && x.reach <= size && x.last >= tick && ordered && x.rows.Chunks() <= max(len(x.chunks), 1)
 }

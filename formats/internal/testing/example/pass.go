@@ -19,17 +19,13 @@ func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats
 	if !ok {
 		x = &index{reach: h.(*header).size(), scores: map[string]int32{}, rows: rowcount.New(columns)}
 	}
-	size, err := in.Length(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for l := readLines(ctx, in, x.reach, size); !x.ended; x.reach = l.off {
+	for l := readLines(ctx, in, x.reach, in.Size); !x.ended; x.reach = l.off {
 		line, err := l.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, err // of a read or the context: it says nothing of the log
 		}
 		x.add(line, x.reach, l.off)
 	}
@@ -51,7 +47,7 @@ func (x *index) add(line []byte, off, end int64) {
 	}
 	if n := len(x.chunks); n == 0 || x.chunks[n-1].lines == chunkLines {
 		if n > 0 {
-			x.rows.EndChunk()
+			x.rows.EndChunk() // else n and the chunks of the counter differ
 		}
 		x.chunks = append(x.chunks, chunk{offset: off, first: s.Tick, before: maps.Clone(x.scores)})
 	}
