@@ -93,8 +93,13 @@ func (d *Destination) lock(shard Shard) error {
 	if shard.N == 1 {
 		return nil
 	}
-	name := filepath.Join(d.dir, fmt.Sprintf("_lock-%d-%d", shard.I, shard.N))
-	if lock, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666); err != nil {
+	root, err := os.OpenRoot(d.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := fmt.Sprintf("_lock-%d-%d", shard.I, shard.N)
+	if lock, err = root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o666); err != nil {
 		return err
 	}
 	d.locks = append(d.locks, lock)

@@ -87,7 +87,7 @@ func isName(part string) bool {
 
 // add adds a name. Names may come in any order, and again.
 func (l *listing) add(name, tag string, size, modified int64) {
-	if !isName(name) || len(tag) > math.MaxUint16 || len(l.text) > math.MaxUint32-maxName-len(tag) {
+	if !isName(name) || len(tag) > math.MaxUint16 || uint64(len(l.text)) > math.MaxUint32-maxName-uint64(len(tag)) {
 		l.odd.add(name)
 		return
 	}
