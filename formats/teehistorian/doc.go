@@ -88,7 +88,8 @@
 //	index.go index_saved.go index_check.go       what the pass leaves behind
 //	block.go long.go event_json.go state_json.go a stretch decoded again, and its JSON
 //	table.go event_log.go event_lines.go event_text.go  rows and lines of text
-//	paths.go legend.go documents.go              paths.svg, and the values of documents
+//	paths.go legend.go outline.go heat.go          paths.svg, path.svg and heat.png
+//	documents.go                                 the values of documents
 //	columns.go table_rows.go hot.go              rows of tables
 //	demo_*.go                                    the recording played as demos
 //	contract.go tree*.go                         what the rest of the program asks for, and shows

@@ -128,6 +128,14 @@ func (s *stay) name() *string {
 	return &s.names[len(s.names)-1]
 }
 
+// positions is how many rows there are of positions.
+func (x *index) positions() (n int64) {
+	for _, s := range x.stays {
+		n += s.rows[positionTable]
+	}
+	return n
+}
+
 // A finishEvent is a PLAYER_FINISH or a TEAM_FINISH.
 type finishEvent struct {
 	tick, time int32

@@ -288,7 +288,7 @@ func TestRowsOfStays(t *testing.T) {
 // Lines that become too long for paths.svg lose points near the one before, and keep where each
 // life began and ended.
 func TestThinPaths(t *testing.T) {
-	p := newPlotter()
+	p := newPlotter(noStay)
 	e := event{record: record{kind: playerDiff}, effect: effect{known: true}, player: &player{}}
 	for i := range int32(1000) {
 		e.player.x, e.player.y = i, 1000-i

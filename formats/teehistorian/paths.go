@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,10 @@ import (
 )
 
 // tile is the length of a side of a map tile in the units of positions.
-const tile = 32
+const (
+	tileBits = 5
+	tile     = 1 << tileBits
+)
 
 // A position of a character.
 type position struct{ x, y int32 }
@@ -36,6 +40,7 @@ const maxPoints = 1 << 20
 
 // A plotter collects the paths of a recording.
 type plotter struct {
+	only     int32 // the stay whose path is collected; noStay: all
 	paths    map[int32]*path
 	points   int
 	step     int32 // lines leave out points nearer than this to the one before
@@ -45,16 +50,16 @@ type plotter struct {
 	run  path // of it
 }
 
-func newPlotter() *plotter {
+func newPlotter(only int32) *plotter {
 	return &plotter{
-		paths: map[int32]*path{},
-		min:   position{math.MaxInt32, math.MaxInt32}, max: position{math.MinInt32, math.MinInt32},
+		only: only, paths: map[int32]*path{},
+		min: position{math.MaxInt32, math.MaxInt32}, max: position{math.MinInt32, math.MinInt32},
 	}
 }
 
 // add follows an event.
 func (p *plotter) add(e *event) {
-	if t, ok := tableOf(e.kind); !ok || t != positionTable || e.stay == noStay {
+	if t, ok := tableOf(e.kind); !ok || t != positionTable || e.stay == noStay || p.only != noStay && e.stay != p.only {
 		return
 	}
 	way := p.paths[e.stay]
@@ -147,13 +152,29 @@ func (p *path) thin(step int32) (points int) {
 	return points
 }
 
-// paths renders paths.svg: the map, if there is one, and the paths of all stays.
-func (r *recording) paths(ctx context.Context, m *formats.Outline) ([]byte, error) {
-	p := newPlotter()
-	if list, _ := r.runs(); len(list) > 0 {
+// pointCost is about what a point takes, with its text.
+const pointCost = 40
+
+// paths renders paths.svg: the map, if there is one, and the paths of all stays; or path.svg, with
+// the path and the best run of one.
+func (r *recording) paths(ctx context.Context, m *formats.Outline, only int32) ([]byte, error) {
+	p := newPlotter(only)
+	list, _ := r.runs()
+	first, last, points := 0, len(r.idx.chunks)-1, r.idx.positions()
+	if only != noStay {
+		s := r.idx.stays[only]
+		list = slices.DeleteFunc(list, func(n run) bool { return n.stay != only })
+		first, last, points = max(0, int(s.firstChunk)), int(s.lastChunk), s.rows[positionTable]
+	}
+	held, err := formats.Charge(ctx, pointCost*min(points, maxPoints))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	if len(list) > 0 {
 		p.best = bestRun(list)
 	}
-	for k := range r.idx.chunks {
+	for k := first; k <= last; k++ {
 		if err := r.each(ctx, k, math.MaxInt32, 0, p.add); err != nil {
 			return nil, err
 		}
@@ -164,6 +185,11 @@ func (r *recording) paths(ctx context.Context, m *formats.Outline) ([]byte, erro
 	if len(p.paths) == 0 {
 		p.min, p.max = position{}, position{}
 	}
+	return r.drawPaths(p, m), nil
+}
+
+// drawPaths renders the paths that p has collected.
+func (r *recording) drawPaths(p *plotter, m *formats.Outline) []byte {
 	left, top := int64(p.min.x), int64(p.min.y)
 	right, bottom := int64(p.max.x), int64(p.max.y)
 	if m != nil {
@@ -184,7 +210,7 @@ func (r *recording) paths(ctx context.Context, m *formats.Outline) ([]byte, erro
 		}
 	}
 	b = p.appendBest(b, stroke)
-	return append(append(b, l.svg...), "</svg>\n"...), nil
+	return append(append(b, l.svg...), "</svg>\n"...)
 }
 
 // opacity is less the more of the area the lines cover, so that it shows where many went.

@@ -6,6 +6,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/views"
+	"recfs/nodes"
 )
 
 // headerJSON is the value of header.json.
@@ -52,9 +53,24 @@ func (t *tree) eventsText(_ context.Context, x *index) (*views.Text, error) {
 	}}, nil
 }
 
-// pathsSVG is paths.svg.
-func (t *tree) pathsSVG(context.Context, *index) (*views.Text, error) {
-	return &views.Text{N: 1, Make: func(ctx context.Context, _ int, _ any) (views.Part, error) {
+// pathsSVG is paths.svg, or path.svg of a stay.
+func (t *tree) pathsSVG(only int32) nodes.File {
+	return t.mapPicture("paths.svg", only, func(ctx context.Context, r *recording, m *formats.Outline) ([]byte, error) {
+		return r.paths(ctx, m, only)
+	})
+}
+
+// heatPNG is heat.png.
+func (t *tree) heatPNG() nodes.File {
+	return t.mapPicture("heat.png", noStay, func(ctx context.Context, r *recording, m *formats.Outline) ([]byte, error) {
+		return r.heat(ctx, m)
+	})
+}
+
+// mapPicture is a picture of a view, drawn over the map if that is at hand. Its size is not kept on
+// disk, as it depends on the map.
+func (t *tree) mapPicture(view string, n int32, draw func(context.Context, *recording, *formats.Outline) ([]byte, error)) nodes.File {
+	part := func(ctx context.Context, _ int, _ any) (views.Part, error) {
 		r, err := t.named(ctx)
 		if err != nil {
 			return views.Part{}, err
@@ -63,9 +79,12 @@ func (t *tree) pathsSVG(context.Context, *index) (*views.Text, error) {
 		if err := ctx.Err(); err != nil { // m may be there all the same
 			return views.Part{}, err
 		}
-		b, err := r.paths(ctx, m)
+		b, err := draw(ctx, r, m)
 		return views.Part{Bytes: b}, stale(err)
-	}}, nil
+	}
+	return t.Text(view, int(n), func(context.Context, *index) (*views.Text, error) {
+		return &views.Text{N: 1, Make: part}, nil
+	})
 }
 
 // mapFile returns the map of the recording, nil if it is not there or cannot be read.

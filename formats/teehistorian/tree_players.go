@@ -61,7 +61,7 @@ func (t *tree) player(x *index, stay int32) nodes.Dir {
 			return t.table(ctx, x, stay, k)
 		})}
 	}
-	return nodes.List(entries...)
+	return nodes.Unlisted(nodes.List(entries...), nodes.Entry{Name: "path.svg", File: t.pathsSVG(stay)})
 }
 
 // table returns the content of a table of a stay.
