@@ -88,7 +88,7 @@ func answers(t *testing.T, python, mnt, prefix string, questions []question) (an
 		Query string `json:"query"`
 		Table bool   `json:"table"`
 	}
-	var all []asked
+	all := []asked{}
 	for _, q := range questions {
 		all = append(all, asked{strings.ReplaceAll(q.query, docMount, mnt), q.table})
 	}
