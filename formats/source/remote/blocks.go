@@ -86,6 +86,16 @@ func (s *Server) block(ctx context.Context, o object, n, to int64) ([]byte, erro
 	return r.data[at:min(at+blockSize, int64(len(r.data)))], nil
 }
 
+// has reports whether a block is in memory or on its way.
+func (s *Server) has(k blockKey) bool {
+	if _, ok := s.objects.Peek(k); ok {
+		return true
+	}
+	s.fetches.mu.Lock()
+	defer s.fetches.mu.Unlock()
+	return s.fetches.runs[k] != nil
+}
+
 // leave ends the wait for a run: if nobody waits for it any more, and nobody will, it ends, too.
 func (f *fetches) leave(r *run) {
 	f.mu.Lock()

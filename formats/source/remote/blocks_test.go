@@ -3,11 +3,14 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"recfs/cache"
 )
 
 // TestAbandonedRun reads what somebody else stopped waiting for before the request was over.
@@ -39,3 +42,41 @@ func TestAbandonedRun(t *testing.T) {
 		t.Errorf("who came then: %v", err)
 	}
 }
+
+// TestLittleMemory reads more files in turn than memory holds requests of full size: what is asked
+// for ahead does not come again and again.
+func TestLittleMemory(t *testing.T) {
+	const files, size = 8, 4 << 20
+	f := &fakeS3{objects: map[string]string{}}
+	for i := range files {
+		f.objects[fmt.Sprint(i)] = strings.Repeat("content ", size/8)
+	}
+	tree := openFake(t, f, nil)
+	c := cache.New(4<<20, nil)
+	defer c.Close()
+	s := newServer(tree.s.protocol, tree.s.client, c, Options{TTL: time.Minute})
+	var open []io.ReaderAt
+	for name := range f.objects {
+		file, err := s.Tree("").Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		open = append(open, readerAt(func(p []byte, off int64) (int, error) { return file.ReadAt(t.Context(), p, off) }))
+	}
+	p := make([]byte, 128<<10)
+	for off := int64(0); off < size; off += int64(len(p)) {
+		for _, r := range open {
+			if n, err := r.ReadAt(p, off); n < len(p) || string(p[:8]) != "content " {
+				t.Fatal(n, err)
+			}
+		}
+	}
+	if came := s.Bytes.Load(); came > 3*files*size {
+		t.Errorf("%d bytes came for %d", came, files*size)
+	}
+}
+
+type readerAt func(p []byte, off int64) (int, error)
+
+func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }

@@ -20,9 +20,9 @@ type file struct {
 	ahead  []*run   // asked for before they are wanted
 }
 
-// A place is where a read in sequence ended, how many blocks its next request has, and up to which
-// block it has asked.
-type place struct{ next, run, asked int64 }
+// A place is where a read in sequence ended, how many blocks its next request has and may have, up
+// to which block it has asked, and up to which they came.
+type place struct{ next, run, most, asked, came int64 }
 
 const (
 	filesAhead = 4 // requests ahead of the readers of a file at a time
@@ -58,12 +58,24 @@ func (f *file) ReadAt(ctx context.Context, p []byte, off int64) (n int, err erro
 		}
 		n += copy(p[n:], b[at%blockSize:])
 	}
+	f.came(end, until)
 	return n, err
+}
+
+// came notes that a read up to block end was answered, with what was asked for together with it.
+func (f *file) came(end, until int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.places {
+		if p := &f.places[i]; p.next == end {
+			p.came = max(p.came, until)
+		}
+	}
 }
 
 // advance notes a read of the blocks from first to end, and returns up to which block a request for
 // them goes: who reads in sequence gets twice as much each time, and after a while what comes next
-// is asked for meanwhile.
+// is asked for meanwhile. Once memory does not hold what came until it is read, it gets less.
 func (f *file) advance(first, end int64) (until int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,17 +86,19 @@ func (f *file) advance(first, end int64) (until int64) {
 	p := f.places[i]
 	switch {
 	case !p.goesOn(first):
-		p = place{end, 1, end}
+		p = place{next: end, run: 1, most: maxRun, asked: end}
+	case first < p.came && !f.s.has(f.o.block(first)):
+		p = place{next: end, run: 1, most: max(1, p.most/4), asked: end}
 	case end > p.next:
 		p.next = end
 	}
 	if p.next > p.asked {
 		p.asked = max(end, first+p.run)
-		p.run = min(2*p.run, maxRun)
+		p.run = min(2*p.run, p.most)
 	}
 	for p.run >= surely && p.asked-p.next < runsAhead*p.run && f.reach(p.asked, p.asked+p.run) {
 		p.asked += p.run
-		p.run = min(2*p.run, maxRun)
+		p.run = min(2*p.run, p.most)
 	}
 	copy(f.places[1:i+1], f.places[:i])
 	f.places[0] = p
