@@ -36,14 +36,15 @@ json.dump([ask(q) for q in json.load(sys.stdin)], sys.stdout)
 // a merged one.
 func lakes(t *testing.T, mnt string) (prefixes []string) {
 	t.Helper()
-	_ = recfs(t, "index", samples).Run() // a recording does not open
-	if out, err := recfs(t, "mount", samples, mnt).CombinedOutput(); err != nil {
+	cached := "--cache-dir=" + t.TempDir()
+	_ = recfs(t, "index", cached, samples).Run() // a recording does not open
+	if out, err := recfs(t, "mount", cached, samples, mnt).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	prefixes = []string{filepath.Join(mnt, "tables")}
 	for _, flags := range [][]string{nil, {"--merge", "--by", "month"}} {
 		to := t.TempDir()
-		_ = recfs(t, append(append([]string{"export"}, flags...), "tables", samples, to)...).Run()
+		_ = recfs(t, append(append([]string{"export", cached}, flags...), "tables", samples, to)...).Run()
 		prefixes = append(prefixes, to)
 	}
 	return prefixes
