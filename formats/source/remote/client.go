@@ -90,9 +90,6 @@ func (c *client) tries(ctx context.Context, q question) error {
 		err := c.try(whole, q)
 		last, again := errors.AsType[*passing](err)
 		if !again {
-			if err == nil {
-				c.outage.Store(nil)
-			}
 			return err
 		}
 		wait := pause/2 + rand.N(pause)
@@ -164,6 +161,7 @@ func (c *client) try(whole context.Context, q question) error {
 	if err != nil {
 		return c.ended(ctx, whole, q.url, err)
 	}
+	c.outage.Store(nil)
 	defer func() {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
 		resp.Body.Close()

@@ -2,6 +2,6 @@
 //
 // A Server knows the protocol: how names are listed, how bytes are asked for, what a refusal says.
 // What all have in common stands around it: requests with limits and retries (client.go), listings
-// that are good for a while (listings.go), and blocks of objects (blocks.go). The contract is
+// that are good for a while (listing.go), and blocks of objects (blocks.go). The contract is
 // docs/tree/remote.md.
 package remote

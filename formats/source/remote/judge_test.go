@@ -3,6 +3,7 @@ package remote
 import (
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"net/http"
 	"os"
 	"strings"
@@ -79,5 +80,20 @@ func TestShownOn(t *testing.T) {
 		if want := "s3://b/" + name; !strings.HasPrefix(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestBack ends an outage with the first answer, even if that is a refusal.
+func TestBack(t *testing.T) {
+	tree := openFake(t, &fakeS3{fault: func(w http.ResponseWriter, _ *http.Request) bool {
+		refuse(w, http.StatusForbidden, "AccessDenied")
+		return true
+	}}, nil)
+	tree.s.outage.Store(&outage{since: fakeTime, until: time.Now()})
+	if _, err := tree.List(t.Context(), "."); !errors.Is(err, iofs.ErrPermission) {
+		t.Errorf("%v", err)
+	}
+	if at := tree.s.Stats().Unreachable; at != nil {
+		t.Errorf("unreachable since %s", at)
 	}
 }
