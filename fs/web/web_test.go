@@ -395,7 +395,6 @@ func TestHangUp(t *testing.T) {
 
 // A lastingContent tells when it is closed.
 type lastingContent struct {
-	late
 	closed chan<- bool
 }
 
