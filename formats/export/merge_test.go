@@ -118,29 +118,36 @@ func (l *lake) sabotage() {
 	if err != nil {
 		l.Fatal(err)
 	}
-	lose := func(name string) {
-		for at := range l.read(name) {
-			l.lost[at] = true
-		}
-	}
 	switch l.rand.IntN(5) {
 	case 0:
 		l.say("cut %s", name)
-		lose(name)
-		put(l.T, name, string(b[:l.rand.IntN(len(b))]))
+		l.overwrite(name, b[:l.rand.IntN(len(b))])
 	case 1:
-		l.say("copy %s", name)
-		put(l.T, filepath.Join(filepath.Dir(name), fmt.Sprintf("part-%06d.parquet", 50+l.rand.IntN(9))), string(b))
+		to := filepath.Join(filepath.Dir(name), fmt.Sprintf("part-%06d.parquet", 50+l.rand.IntN(9)))
+		l.say("copy %s to %s", name, to)
+		l.overwrite(to, b)
 	case 2:
 		l.say("%s in place of %s", name, other)
-		lose(other)
-		put(l.T, other, string(b))
+		l.overwrite(other, b)
 	case 3:
 		l.say("read-only %s", name)
 		_ = os.Chmod(name, 0o400)
 	default:
 		l.say("a foreign file")
 		put(l.T, filepath.Join(filepath.Dir(name), "mine.parquet"), "PAR1 mine PAR1")
+	}
+}
+
+// overwrite writes a file, which may be a part that is there, and notes which recordings lose the
+// rows that they had in it.
+func (l *lake) overwrite(name string, b []byte) {
+	before := l.read(name)
+	put(l.T, name, string(b))
+	after := l.read(name)
+	for at, rows := range before {
+		if now, ok := after[at]; !ok || now != rows {
+			l.lost[at] = true
+		}
 	}
 }
 
@@ -315,26 +322,62 @@ func TestMerges(t *testing.T) {
 		histories = 12
 	}
 	export.SetLimit(t, limitRows, 1<<20)
+	playHistory(t, 17099829698026420958, 48) // a copy has the name of the part that new recordings went to
+	playHistory(t, 6197559487864836412, 51)  // one without rows, before a large one, gets rows
 	seed := rand.Uint64()
 	for i := range histories {
-		by := []string{export.ByNone, export.ByMonth, export.ByMap}[i%3]
-		l := newLake(t, seed+uint64(i), by, []int64{1, 3000, 1 << 20}[i/3%3])
-		for range 40 {
-			switch l.rand.IntN(8) {
-			case 0, 1, 2:
-				l.put()
-			case 3:
-				l.remove()
-			case 4:
-				if i%2 == 0 {
-					l.sabotage()
+		playHistory(t, seed, i)
+	}
+}
+
+// A large recording keeps its rows, whatever becomes of those without rows beside it.
+func TestMergeBesideLarge(t *testing.T) {
+	export.SetLimit(t, limitRows, 1<<20)
+	large := strings.Repeat("l", 5*limitRows)
+	for _, content := range []string{"", "few", "bad, which cannot be read"} {
+		for _, beside := range []string{"a0.rec", "a2.rec"} {
+			l := newLake(t, 1, export.ByNone, 1<<20)
+			for name, content := range map[string]string{"a0.rec": "", "a1.rec": large, "a2.rec": ""} {
+				l.files[name] = content
+				put(t, filepath.Join(l.source, name), content)
+			}
+			for range 2 {
+				if err := l.merge(export.Shard{I: 1, N: 1}, true, 0); err != nil {
+					t.Fatal(err)
 				}
-			default:
-				l.export()
+				if got := l.read(l.parts()[0])["a1.rec"]; got != large {
+					t.Errorf("with %q in %s: %q", content, beside, got)
+				}
+				l.files[beside] = content
+				put(t, filepath.Join(l.source, beside), content)
+				if content == "" {
+					delete(l.files, beside) // so that the export takes it for gone
+				}
 			}
-			if t.Failed() {
-				t.Fatalf("history %d of %d, by %s:\n%s", i, seed, by, strings.Join(l.history, "\n"))
+		}
+	}
+}
+
+// playHistory plays one of the histories of a seed.
+func playHistory(t *testing.T, seed uint64, i int) {
+	t.Helper()
+	by := []string{export.ByNone, export.ByMonth, export.ByMap}[i%3]
+	l := newLake(t, seed+uint64(i), by, []int64{1, 3000, 1 << 20}[i/3%3])
+	for range 40 {
+		switch l.rand.IntN(8) {
+		case 0, 1, 2:
+			l.put()
+		case 3:
+			l.remove()
+		case 4:
+			if i%2 == 0 {
+				l.sabotage()
 			}
+		default:
+			l.export()
+		}
+		if t.Failed() {
+			t.Fatalf("history %d of %d, by %s:\n%s", i, seed, by, strings.Join(l.history, "\n"))
 		}
 	}
 }

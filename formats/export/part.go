@@ -178,7 +178,8 @@ func manifest(lines []line) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// A unit is row groups that were made together: one of whole recordings, or those of a large one.
+// A unit is row groups that were made together: one of whole recordings, or those of a large one
+// alone. Recordings without rows that lie beside a large one are a unit of no row groups.
 type unit struct {
 	group, groups int
 	line, lines   int
@@ -192,12 +193,20 @@ func (p *part) place() bool {
 		n := int64(p.rows.Rows(g)) // that are of no line yet
 		for g++; n > 0 && i < len(p.lines); i++ {
 			rows := p.lines[i].Rows
-			for first := n == int64(p.rows.Rows(u.group)); first && rows > n && g < p.rows.Groups(); g++ {
-				n += int64(p.rows.Rows(g))
+			if rows > n {
+				if n != int64(p.rows.Rows(u.group)) {
+					return false
+				}
+				p.units = append(p.units, unit{line: u.line, lines: i - u.line})
+				u.line = i
+				for ; rows > n && g < p.rows.Groups(); g++ {
+					n += int64(p.rows.Rows(g))
+				}
+				if n != rows {
+					return false
+				}
 			}
-			if n -= rows; n < 0 {
-				return false
-			}
+			n -= rows
 		}
 		if n > 0 {
 			return false
@@ -205,10 +214,10 @@ func (p *part) place() bool {
 		u.groups, u.lines = g-u.group, i-u.line
 		p.units = append(p.units, u)
 	}
-	if last := len(p.units) - 1; last >= 0 {
+	if last := len(p.units) - 1; last >= 0 && p.units[last].groups == 1 {
 		p.units[last].lines = len(p.lines) - p.units[last].line
-	} else if len(p.lines) > 0 {
-		p.units = []unit{{lines: len(p.lines)}}
+	} else {
+		p.units = append(p.units, unit{line: i, lines: len(p.lines) - i})
 	}
 	return !slices.ContainsFunc(p.lines[i:], func(l line) bool { return l.Rows > 0 })
 }
