@@ -48,13 +48,24 @@ func numbered(trees *atomic.Int32) formats.Format {
 		return nodes.List(index, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, list)}), list
 	}
 	f.Summary = func(_ context.Context, r formats.Recording, _ formats.Index) (s formats.Summary, err error) {
-		if n := len(r.Head.(headOf)); n%2 == 0 { // else it is not known
+		switch n := len(r.Head.(headOf)); {
+		case n == oldest:
+			s.Start = new(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC))
+		case n == newest:
+			s.Start = new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
+		case n%2 == 0: // else it is not known
 			s.Start = new(time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC))
 		}
 		return s, nil
 	}
 	return f
 }
+
+// Lengths of recordings that began in the years 1 and 9999.
+const (
+	oldest = 20
+	newest = 22
+)
 
 // numbersTable returns a table of n rows.
 func numbersTable(n int) columnar.Table {
@@ -202,6 +213,55 @@ func TestSingleGroups(t *testing.T) {
 	slices.Sort(names)
 	m.index(t, names...)
 	wantNumbers(t, m.start(t), 0, []int{most, 1, most, most, 5, 1, most, 2}, names...)
+}
+
+// TestSingleStarts has the starts of recordings from the first to the last year, and of one without,
+// in the file over all and in that of each.
+func TestSingleStarts(t *testing.T) {
+	m := newNumbered(t, map[string]int{"none.rec": 12})
+	write(t, m.dir, "old.rec", fmt.Sprintf("REC%0*d", oldest-3, 2))
+	write(t, m.dir, "new.rec", fmt.Sprintf("REC%0*d", newest-3, 3))
+	m.index(t, "none.rec", "old.rec", "new.rec")
+	root := m.start(t)
+	first, last := any(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)), any(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
+	for name, want := range map[string][]any{
+		allNumbers:                           append(append(slices.Repeat([]any{last}, 3), slices.Repeat([]any{nil}, 12)...), first, first),
+		"tables/rec/numbers/old.rec.parquet": {first, first},
+		"tables/rec/numbers/new.rec.parquet": {last, last, last},
+	} {
+		text, err := read(t, root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := parquettest.Read(t, []byte(text)).Columns[1].Values; !slices.Equal(got, want) {
+			t.Errorf("%s: starts %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestSingleWithoutRows holds that recordings of no rows make a file of no row groups, which counts
+// them.
+func TestSingleWithoutRows(t *testing.T) {
+	n := 5000
+	if testing.Short() {
+		n = 500
+	}
+	m := newNumbered(t, nil)
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("%05d.rec", i))
+		write(t, m.dir, names[i], "REC0")
+	}
+	m.index(t, names...)
+	root := m.start(t)
+	wantNumbers(t, root, 0, nil)
+	text, err := read(t, root, allNumbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is := parquettest.Read(t, []byte(text)).Metadata["recfs.recordings"]; is != strconv.Itoa(n) || len(text) > 4<<10 {
+		t.Errorf("made of %s recordings, want %d; %d bytes", is, n, len(text))
+	}
 }
 
 // TestSingleUpdates holds that blocks of the catalogue in which something changed have the rows of
