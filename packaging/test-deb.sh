@@ -62,7 +62,7 @@ candidates() {
     _recfs recfs "${!#}" 2>/dev/null || : # compopt works in a shell that completes
     printf '%s\n' "${COMPREPLY[@]}"
 }
-flags_of() { recfs help "$1" | grep -o '^ *\(-[[:alnum:]], \)\?--[a-z-]*' | grep -o -e '--.*'; }
+flags_of() { recfs help "$1" | grep -o '^ *\(-[[:alnum:]], \)\?--[a-z0-9-]*' | grep -o -e '--.*'; }
 cd "$(mktemp -d)"
 diff <(recfs help | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\) .*/\1/p') <(candidates '')
 for command in $(candidates ''); do
