@@ -215,8 +215,8 @@ func TestSingleGroups(t *testing.T) {
 	wantNumbers(t, m.start(t), 0, []int{most, 1, most, most, 5, 1, most, 2}, names...)
 }
 
-// TestSingleStarts has the starts of recordings from the first to the last year, and of one without,
-// in the file over all and in that of each.
+// TestSingleStarts has the starts of recordings from the first to the last year, and of one
+// without, in the file over all and in that of each.
 func TestSingleStarts(t *testing.T) {
 	m := newNumbered(t, map[string]int{"none.rec": 12})
 	write(t, m.dir, "old.rec", fmt.Sprintf("REC%0*d", oldest-3, 2))
