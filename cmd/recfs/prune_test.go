@@ -319,6 +319,9 @@ func behindLink(name string) bool {
 // isGone reports whether there is nothing of a recording, in a tar or not, or a link that leads to
 // what is found without.
 func (m *pruneModel) isGone(source, recording string) bool {
+	if info, err := os.Stat(source); err == nil && !info.IsDir() { // a link to a recording took its place
+		return recording != filepath.Base(source)
+	}
 	for i := range recording + "/" {
 		at := filepath.Join(source, recording[:i])
 		if i < len(recording) && recording[i] != '/' {
