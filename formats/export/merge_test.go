@@ -121,7 +121,7 @@ func (l *lake) sabotage() {
 	switch l.rand.IntN(5) {
 	case 0:
 		l.say("cut %s", name)
-		l.overwrite(name, b[:l.rand.IntN(len(b))])
+		l.overwrite(name, b[:l.rand.IntN(max(1, len(b)))])
 	case 1:
 		to := filepath.Join(filepath.Dir(name), fmt.Sprintf("part-%06d.parquet", 50+l.rand.IntN(9)))
 		l.say("copy %s to %s", name, to)
