@@ -14,9 +14,14 @@ func (b *Batch) Back(old *Batch) { *b = *old.Clone() }
 func (b *Batch) Took(n int) { b.grew(n) }
 
 // AppendRows appends rows of another Vector of the same column, and the values that they have.
+// Where the other knows of no null it need not be Nullable.
 func (v *Vector) AppendRows(o *Vector, row, endRow, value, endValue int) {
 	if v.Nullable {
-		v.Valid = append(v.Valid, o.Valid[row:endRow]...)
+		if o.Nullable {
+			v.Valid = append(v.Valid, o.Valid[row:endRow]...)
+		} else {
+			v.Valid = appendTrue(v.Valid, endRow-row)
+		}
 		v.Nulls += int64(endRow - row - (endValue - value))
 	}
 	switch {
