@@ -47,8 +47,8 @@ func runExport(flags *pflag.FlagSet) runFunc {
 	offer(flags, "by", export.ByNone, export.ByMonth, export.ByMap)
 	flags.Var(&x.partSize, "part-size", "with --merge: a part ends when it has this much, 1MiB to 4GiB")
 	flags.StringVar(&x.viewsAt, "views-at", "", "write `PREFIX` into views.sql in place of DESTINATION, such as s3://bucket/lake")
-	flags.Func("prune", "remove tables of recordings that are gone from SOURCE (`gone|force`: with =force even if that is most of them, or SOURCE is another one)", x.setPrune)
-	flags.Lookup("prune").NoOptDefVal = pruneGone
+	flags.BoolFunc("prune", "remove tables of recordings that are gone from SOURCE; with =force also if that is most of them, or SOURCE is another one", x.setPrune)
+	offer(flags, "prune", pruneForce)
 	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table, and for each container that is damaged")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {

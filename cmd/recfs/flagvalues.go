@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -12,6 +13,23 @@ import (
 
 // offered is the annotation of a flag with the values that it is known to take.
 const offered = "recfs_values"
+
+// flagGiven is what a BoolFunc flag is set to without a value.
+const flagGiven = "true"
+
+// flagUsages are the lines of help about flags. One that may have a value shows those it is known to
+// take: --prune[=force].
+func flagUsages(flags *pflag.FlagSet, width int) string {
+	shown := newFlagSet("")
+	flags.VisitAll(func(f *pflag.Flag) {
+		as := *f
+		if values := f.Annotations[offered]; f.NoOptDefVal != "" {
+			as.NoOptDefVal = cmp.Or(strings.Join(values, "|"), f.NoOptDefVal)
+		}
+		shown.AddFlag(&as)
+	})
+	return shown.FlagUsagesWrapped(width)
+}
 
 // offer tells completion values of a flag.
 func offer(flags *pflag.FlagSet, name string, values ...string) {

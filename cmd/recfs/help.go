@@ -57,7 +57,7 @@ const sharedTopic = "flags"
 func sharedHelp(w io.Writer, width int) error {
 	flags := newFlagSet("")
 	readFlags(flags)
-	_, err := io.WriteString(w, "Flags of all commands that read recordings:\n"+flags.FlagUsagesWrapped(width))
+	_, err := io.WriteString(w, "Flags of all commands that read recordings:\n"+flagUsages(flags, width))
 	return err
 }
 
@@ -72,7 +72,7 @@ func (cmd command) help(w io.Writer, width int) error {
 	}
 	own, shared := cmd.flags()
 	if own.HasAvailableFlags() {
-		b.WriteString("\nFlags:\n" + own.FlagUsagesWrapped(width))
+		b.WriteString("\nFlags:\n" + flagUsages(own, width))
 	}
 	if shared.HasAvailableFlags() {
 		b.WriteString("\n" + wrap("It also has the flags of all commands that read recordings, which 'recfs help flags' lists: "+

@@ -119,6 +119,9 @@ func flagItem(f *pflag.Flag, value string) string {
 	if f.Shorthand != "" {
 		item = "Fl " + f.Shorthand + " , Fl -" + f.Name
 	}
+	if values := f.Annotations[offered]; values != nil && f.NoOptDefVal != "" {
+		item += " Ns Op = Ns Ar " + strings.Join(values, "|")
+	}
 	if value != "" {
 		item += " Ar " + value
 	}

@@ -18,15 +18,16 @@ import (
 	"recfs/nodes"
 )
 
-// Values of --prune.
+// Values of --prune: without one, that of scripts for the same, and the one that help tells of.
 const (
-	pruneGone  = "gone"
+	pruneGone  = flagGiven
+	pruneAlso  = "gone"
 	pruneForce = "force"
 )
 
 func (x *exporter) setPrune(text string) error {
-	if text != pruneGone && text != pruneForce {
-		return errors.New("not gone or force")
+	if text != pruneGone && text != pruneAlso && text != pruneForce {
+		return errors.New("not force")
 	}
 	x.prune = text
 	return nil
