@@ -2,7 +2,6 @@ package columnar
 
 import (
 	"math"
-	"slices"
 	"unsafe"
 )
 
@@ -40,15 +39,6 @@ func (b *Batch) Append(o *Batch) {
 		b.grew(end - row)
 		row = end
 	}
-}
-
-// appendTrue appends true n times.
-func appendTrue(list []bool, n int) []bool {
-	list = slices.Grow(list, n)
-	for range n {
-		list = append(list, true)
-	}
-	return list
 }
 
 // Size returns how many bytes of memory the rows have that are kept, and their columns.

@@ -1,5 +1,7 @@
 package columnar
 
+import "slices"
+
 // Next lets a Batch take so many rows more, behind those that it has and after skip others, which
 // may be of another table of the same columns.
 func (b *Batch) Next(rows, skip int) {
@@ -103,4 +105,13 @@ func (v *Vector) itemsBefore(row int) int {
 		return 0
 	}
 	return v.ItemEnds[row-1]
+}
+
+// appendTrue appends true n times.
+func appendTrue(list []bool, n int) []bool {
+	list = slices.Grow(list, n)
+	for range n {
+		list = append(list, true)
+	}
+	return list
 }

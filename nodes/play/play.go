@@ -1,0 +1,175 @@
+// Package play is what a recording shows over time, as values: frames, events, players, and what
+// there is to know before the first of them (docs/tree/page.md section 3). Formats make them, and
+// whoever draws a recording gets them from the directory of it, as it gets the tree.
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+)
+
+// A Recording is the [nodes.Dir] of a recording that plays.
+type Recording interface {
+	// About tells what there is to see. Nothing is decoded for it.
+	About(ctx context.Context) (*About, error)
+	// Frames returns a block of frames, of which each is a step of ticks behind the one before. Frame
+	// i of block b is tick (b*n+i)*step, where n is FramesPerBlock of the kind. Nobody changes it.
+	Frames(ctx context.Context, block int64, step int) (*Block, error)
+	// Events returns those that fit, and how far it came.
+	Events(ctx context.Context, q Query) (*Found, error)
+	// Players returns those from number first on, limit at most, whose names have the words q, and how
+	// many have them.
+	Players(ctx context.Context, q string, first, limit int) ([]Player, int, error)
+}
+
+// Kinds of recordings.
+const (
+	Tee     = "tee"
+	Map     = "map"
+	HCRP    = "hcrp"
+	Echo    = "echo"
+	NetHack = "nethack"
+)
+
+// FramesPerBlock returns how many frames a block of a kind has.
+func FramesPerBlock(kind string) int64 {
+	if kind == NetHack {
+		return 64
+	}
+	return 250
+}
+
+// LaneValues is how many values a Lane has at most.
+const LaneValues = 600
+
+// MaxMarks is how many marks an About has at most.
+const MaxMarks = 500
+
+// MaxEvents is how many events a Block has at most.
+const MaxEvents = 1000
+
+// An About is what there is to know of a recording before a frame of it is made.
+type About struct {
+	Kind   string      `json:"kind"`
+	First  *int64      `json:"first"` // the first tick, nil if there is none
+	Last   *int64      `json:"last"`
+	TickMS *int        `json:"tick_ms"` // nil: frames have times
+	Start  *string     `json:"start"`   // time of tick 0, RFC 3339
+	Unit   string      `json:"unit"`    // "tile" of 32, "m" of 100, "block" of 32
+	Bounds *[4]float64 `json:"bounds"`  // x0, y0, x1, y1 of all positions, nil: not known
+	Lanes  []Lane      `json:"lanes"`
+	Marks  []Mark      `json:"marks"`
+	More   int64       `json:"more"` // marks that are left out, evenly
+	Map    *Ground     `json:"map"`
+}
+
+// A Lane is a number over the time of a recording, in LaneValues pieces at most.
+type Lane struct {
+	Name   string    `json:"name"` // "players", "activity" in bytes a tick
+	Values []float64 `json:"values"`
+}
+
+// A Mark is a moment to jump to.
+type Mark struct {
+	Tick int64  `json:"t"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	ID   ID     `json:"id,omitempty"`
+}
+
+// A Ground is the map of a recording that is played on one.
+type Ground struct {
+	Path   string `json:"path"` // of the map, from the root of the archive
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+}
+
+// A Block is a run of frames.
+type Block struct {
+	First  int64 // the tick of the first frame
+	Frames int
+	MS     []int64 // when each frame is, since tick 0; nil: TickMS tells
+	Tracks []Track
+	Events []Event
+	More   int64 // events that are left out
+	Game   *Game // Echo VR
+	Screen *Screens
+}
+
+// A Track is an entity for as long as it is there, in a Block. A column has a number for each of
+// its frames; nil: not known.
+type Track struct {
+	ID         ID
+	Name       string
+	Team       string
+	Kind       string
+	At         int // its first frame
+	X, Y, Z, A []int32
+	S          []int32 // bits, docs/tree/page.md section 3
+}
+
+// A Game is the score of an Echo VR match, at each frame.
+type Game struct {
+	Clock        []float64
+	Blue, Orange []int32
+	Status       []string
+}
+
+// Screens are what a terminal shows, at each frame.
+type Screens struct {
+	Ticks, Turns []int64
+	Rows, Plain  [][]string // 24 lines a frame, nil: lost; Plain has no monsters
+}
+
+// An Event is something that happened at a tick.
+type Event struct {
+	Tick int64  `json:"t"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	ID   ID     `json:"id,omitempty"` // of the Track that did it
+	To   ID     `json:"to,omitempty"`
+	// Secret is what Text is with all that is secret; "": Text says it all.
+	Secret string `json:"-"`
+}
+
+// A Query asks for events.
+type Query struct {
+	From  int64
+	Back  bool     // towards the beginning
+	Kinds []string // nil: all
+	Words string   // which the text has, without regard to case
+	ID    ID       // of who did it or whom it befell; "": any
+	Limit int
+}
+
+// MaxChunks is how many chunks an answer to a Query decodes at most.
+const MaxChunks = 64
+
+// Found are the events that fit a Query.
+type Found struct {
+	Rows     []Event
+	Searched int64 // the last tick that was looked at
+	Next     *int64
+}
+
+// A Player is somebody who took part.
+type Player struct {
+	ID       ID     `json:"id"`
+	Name     string `json:"name"`
+	Clan     string `json:"clan"`
+	First    int64  `json:"first"`
+	Last     int64  `json:"last"`
+	Finishes int    `json:"finishes"`
+}
+
+// An ID names an entity of a recording. One of digits alone is a number in JSON.
+type ID string
+
+// MarshalJSON implements [encoding/json.Marshaler].
+func (id ID) MarshalJSON() ([]byte, error) {
+	if n, err := strconv.ParseInt(string(id), 10, 64); err == nil && strconv.FormatInt(n, 10) == string(id) {
+		return []byte(id), nil
+	}
+	return json.Marshal(string(id))
+}
