@@ -30,7 +30,9 @@
 // drops what it remembers: nothing may be wrong, stale or missing.
 //
 // memory lets fifty readers at once read small files that become large: the budget and 64 MiB must
-// do, or the largest thing that is made alone and 64 MiB.
+// do, or the largest thing that is made alone and 64 MiB. With -http five hundred clients ask recfs
+// serve for them, each of which may take 64 KiB more, and nothing may be left of them once they
+// hung up.
 package main
 
 import (

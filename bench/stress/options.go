@@ -20,6 +20,7 @@ var (
 	patience = flag.Duration("patience", 90*time.Second, "damage: how long a command may take")
 	copies   = flag.Int("copies", 6, "use: copies of the recordings in the archive")
 	workers  = flag.Int("workers", 4, "use: concurrent users")
+	serving  = flag.Bool("http", false, "memory: clients of recfs serve in place of readers of a mount, for -for")
 	only     = flag.String("only", "", "memory: only the kinds of files with these names, as tiles.map,lines.nhgame, twelve of each")
 )
 

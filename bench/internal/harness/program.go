@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -86,15 +88,38 @@ func (p Program) Start(ctx context.Context, source, mnt string) (*Daemon, error)
 	return StartMount(ctx, mnt, p.Binary, line...)
 }
 
+// Serve serves source on a free port of this machine, and returns when the address answers. The end
+// of ctx ends the server.
+func (p Program) Serve(ctx context.Context, source string) (d *Daemon, address string, err error) {
+	cmd := command(ctx, p.Binary, slices.Concat([]string{"serve", "--listen=127.0.0.1:0", "--cache-dir", p.Cache}, p.Flags, []string{source}))
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	address, err = bufio.NewReader(out).ReadString('\n')
+	d = &Daemon{Process(cmd.Process.Pid), cmd, make(chan error, 1)}
+	go func() { d.ended <- cmd.Wait() }()
+	return d, strings.TrimSpace(address), err
+}
+
+// command returns a program that runs until it is told to end, or ctx ends.
+func command(ctx context.Context, binary string, line []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, line...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
 // StartMount runs a program that mounts something on mnt, which it makes, and returns when the
 // mount can be used. The end of ctx ends the program.
 func StartMount(ctx context.Context, mnt, binary string, line ...string) (*Daemon, error) {
 	if err := os.MkdirAll(mnt, 0o777); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, binary, line...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.Stderr = os.Stderr
+	cmd := command(ctx, binary, line)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
