@@ -66,7 +66,7 @@ func (c *compactor) compact(ctx context.Context, a *archive) error {
 	}
 	f, recording, mode, err := c.open(ctx, a)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.source, reason(c.source, err))
+		return named(c.source, err)
 	}
 	scratch, err := outfile.Create(out, 0o600)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *compactor) compact(ctx context.Context, a *archive) error {
 		err = file.Commit()
 	}
 	if p, ok := errors.AsType[*os.PathError](err); err != nil && !(ok && p.Path == out) {
-		return fmt.Errorf("%s: %w", c.source, reason(c.source, err))
+		return named(c.source, err)
 	} else if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"iter"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,7 +66,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	x.named, x.mode, x.merged = export.Places{}, 0o666, map[string][]*export.Member{}
 	var err error
 	if x.root, err = a.resolve(ctx, sourceOf(source)); err != nil {
-		return fmt.Errorf("%s: %w", source, reason(source, err))
+		return named(source, err)
 	}
 	if err := makeDestination(source, destination); err != nil {
 		return err
@@ -314,7 +313,7 @@ func (x *exporter) tell(ctx context.Context, done outcome) {
 	}
 	switch {
 	case done.err != nil && done.table != "":
-		x.fail(path.Join(done.name, "tables", done.table), done.err)
+		x.fail(joinName(done.name, "tables", done.table), done.err)
 		x.print(exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Table: done.table, Error: done.err.Error()})
 	case done.err != nil:
 		if _, ok := errors.AsType[*archives.NotOpenError](done.err); ok {
@@ -334,7 +333,7 @@ func (x *exporter) tell(ctx context.Context, done outcome) {
 		line := exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Table: f.Table, File: f.Path, FileHex: formats.HexOf(f.Path), Unchanged: f.Same}
 		switch {
 		case f.Err != nil:
-			x.fail(path.Join(done.name, "tables", f.Table), f.Err)
+			x.fail(joinName(done.name, "tables", f.Table), f.Err)
 			line.Error = f.Err.Error()
 		case f.Same:
 			x.same++

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"path"
 	"slices"
 
 	"recfs/formats"
@@ -127,7 +126,7 @@ func (x *exporter) nameOf(at string) string {
 	if x.alone {
 		return x.source
 	}
-	return path.Join(x.source, at)
+	return joinName(x.source, at)
 }
 
 // tellPart tells what became of a part.

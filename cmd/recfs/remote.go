@@ -84,6 +84,9 @@ func cleanName(name string) string {
 // absName is a name that holds in any directory.
 func absName(name string) (string, error) {
 	if remote.IsURL(name) {
+		if err := checkURLs([]string{name}); err != nil {
+			return "", err
+		}
 		return remote.Join(name), nil
 	}
 	return filepath.Abs(name)

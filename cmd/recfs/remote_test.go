@@ -135,3 +135,11 @@ func TestRemoteUsage(t *testing.T) {
 		}
 	}
 }
+
+// TestExportedNames calls recordings of a bucket by their URLs.
+func TestExportedNames(t *testing.T) {
+	x := &exporter{source: "s3://bucket/games"}
+	if got, want := x.nameOf("2024/a.teehistorian"), "s3://bucket/games/2024/a.teehistorian"; got != want {
+		t.Errorf("it is called %s, not %s", got, want)
+	}
+}

@@ -43,9 +43,6 @@ func runServe(flags *pflag.FlagSet) runFunc {
 		if err := f.check(); err != nil {
 			return err
 		}
-		if err := checkURLs(args); err != nil {
-			return err
-		}
 		source, err := absName(args[0])
 		if err != nil {
 			return err

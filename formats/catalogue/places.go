@@ -127,6 +127,5 @@ func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(list, func(a, b source.Name) int { return strings.Compare(a.Name, b.Name) })
 	return source.NewNames(list), nil
 }

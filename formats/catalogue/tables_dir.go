@@ -233,6 +233,5 @@ func (r *root) namesOf(s *survey, p place) source.Names {
 			list = append(list, source.Name{Name: name})
 		}
 	}
-	slices.SortFunc(list, func(a, b source.Name) int { return strings.Compare(a.Name, b.Name) })
 	return source.NewNames(list)
 }

@@ -35,6 +35,14 @@ func (t Table) WithOrigins(timeless bool, origins func(group int) []Origin) Tabl
 	return u
 }
 
+// WithOrigin returns a table all of whose rows are of one recording, as [Table.WithOrigins] does.
+func (t Table) WithOrigin(timeless bool, o Origin) Table {
+	return t.WithOrigins(timeless, func(group int) []Origin {
+		o.Rows = t.Groups[group].Rows
+		return []Origin{o}
+	})
+}
+
 // originCounts returns what is known of the values of [OriginColumns].
 func originCounts(columns []Column, list []Origin) []Counts {
 	counts := make([]Counts, len(columns))

@@ -93,12 +93,23 @@ const version = 4
 
 func (r Recording) made(o *recordings.Opened) string {
 	f := r.Format()
-	return fmt.Sprintf("%d.%d %s %s", version, indexfile.Layout, f.Variant, f.BesideSum(o.Head))
+	return r.madeBeside(f.BesideSum(o.Head))
+}
+
+// madeBeside is made of a recording with this sum of what lies beside it.
+func (r Recording) madeBeside(sum string) string {
+	return fmt.Sprintf("%d.%d %s %s", version, indexfile.Layout, r.Format().Variant, sum)
 }
 
 func (r Recording) shownPath() string { return string([]rune(r.Path)) }
 
 func (r Recording) stamp() string { return hex.EncodeToString(r.Stamp().Append(nil)) }
+
+// hasStamp reports whether a stamp in hex is that of the recording.
+func (r Recording) hasStamp(text string) bool {
+	b, err := hex.DecodeString(text)
+	return err == nil && len(b) == formats.StampSize && r.Stamp().Same(formats.ReadStamp(b))
+}
 
 // sum returns what tells the bytes of a recording, "" if it is a directory.
 func sum(s formats.Seal) string {
@@ -115,8 +126,7 @@ func (r Recording) isSame(ctx context.Context, name, table string, o *recordings
 	if m[pathKey] != r.shownPath() || m[madeKey] != r.made(o) || m["recfs.table"] != table {
 		return false, nil
 	}
-	stamp := r.Stamp()
-	if b, err := hex.DecodeString(m[stampKey]); err == nil && len(b) == formats.StampSize && stamp.Same(formats.ReadStamp(b)) {
+	if r.hasStamp(m[stampKey]) {
 		return true, nil
 	}
 	if m[sumKey] == "" {
@@ -158,10 +168,7 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	if err != nil {
 		return err
 	}
-	t = t.WithOrigins(r.Format().Timeless, func(group int) []columnar.Origin {
-		origin.Rows = t.Groups[group].Rows
-		return []columnar.Origin{origin}
-	})
+	t = t.WithOrigin(r.Format().Timeless, origin)
 	root, err := tableRoot(f.Path)
 	if err != nil {
 		return err
@@ -195,7 +202,7 @@ func (r Recording) origin(ctx context.Context, o *recordings.Opened) (columnar.O
 
 // originOf returns the Origin of a recording that began at a time, nil for none.
 func originOf(at string, start *time.Time) columnar.Origin {
-	if start == nil || start.UTC().Year() < 1 || start.UTC().Year() > 9999 {
+	if start == nil || !formats.HasDate(*start) {
 		return columnar.Origin{Path: at}
 	}
 	return columnar.Origin{Path: at, Start: start.UnixMicro(), Dated: true}

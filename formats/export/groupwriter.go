@@ -73,10 +73,13 @@ func (g *groupWriter) flush(ctx context.Context) error {
 		n += e.bytes
 	}
 	mark, lines, made, rows := g.w.Mark(), len(g.lines), len(g.made), g.rows
+	back := func() {
+		g.w.Cut(mark)
+		g.lines, g.made, g.rows = g.lines[:lines], g.made[:made], rows
+	}
 	var failed []func()
 	err := g.request(ctx, n, func(ctx context.Context) (err error) {
-		g.w.Cut(mark)
-		g.lines, g.made, g.rows, failed = g.lines[:lines], g.made[:made], rows, nil
+		back()
 		failed, err = g.group(ctx, list)
 		return err
 	})
@@ -84,8 +87,7 @@ func (g *groupWriter) flush(ctx context.Context) error {
 		tell()
 	}
 	if large, ok := errors.AsType[*largeError](err); ok {
-		g.w.Cut(mark)
-		g.lines, g.made, g.rows = g.lines[:lines], g.made[:made], rows
+		back()
 		return g.around(ctx, list, large.at)
 	}
 	return err

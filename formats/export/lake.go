@@ -114,12 +114,12 @@ func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []colu
 		add()
 	}
 	if l.To.form.Merge {
-		m := &tableMerge{Merge: &Merge{Exporter: l.Exporter, By: l.To.form.By, Shard: Shard{1, 1}, Alien: func(string, error) {}}, tableDir: d}
-		if err := m.find(); err != nil {
+		parts, _, err := d.findParts(l.To.form.By, Shard{1, 1}, ignoreAlien)
+		if err != nil {
 			return nil, nil, err
 		}
-		for _, folder := range slices.Sorted(maps.Keys(m.parts)) {
-			for _, p := range m.parts[folder] {
+		for _, folder := range slices.Sorted(maps.Keys(parts)) {
+			for _, p := range parts[folder] {
 				take(p.rows, p.at(), func() { p.addTo(all) })
 			}
 		}
@@ -150,12 +150,15 @@ func (p *part) addTo(all map[string]formerRows) {
 		row := int64(0)
 		for i := u.line; i < u.line+u.lines; i++ {
 			x := &p.lines[i]
-			if x.Rows > 0 && u.groups == 1 {
+			switch {
+			case x.Rows == 0:
+				all[x.path()] = formerRows{line: *x}
+			case u.groups == 1:
 				n := p.rows.Plain(u.group) / int64(p.rows.Rows(u.group)) * x.Rows
 				all[x.path()] = formerRows{[]*entry{{rows: x.Rows, bytes: n, old: oldRows{p.at(), x, u.group, 1, row}}}, *x}
-			} else {
+			default:
 				rows := formerRows{line: *x}
-				for g := range min(u.groups, int(min(x.Rows, 1))*u.groups) {
+				for g := range u.groups {
 					rows.entries = append(rows.entries, wholeGroup(p.rows, p.at(), u.group+g, x))
 				}
 				all[x.path()] = rows

@@ -2,7 +2,6 @@ package export
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
@@ -132,11 +130,10 @@ func (m *Member) isSame(ctx context.Context, l *line) bool {
 	if f.Beside != nil && m.Load(ctx) != nil {
 		return false
 	}
-	if made := fmt.Sprintf("%d.%d %s ", version, indexfile.Layout, f.Variant); f.Beside == nil && l.Made != made || f.Beside != nil && l.Made != m.made {
+	if f.Beside == nil && l.Made != m.madeBeside("") || f.Beside != nil && l.Made != m.made {
 		return false
 	}
-	b, err := hex.DecodeString(l.Stamp)
-	if err == nil && len(b) == formats.StampSize && m.Stamp().Same(formats.ReadStamp(b)) {
+	if m.hasStamp(l.Stamp) {
 		return true
 	}
 	return l.Sum != "" && m.Load(ctx) == nil && l.Sum == m.sum

@@ -65,7 +65,8 @@ func (x *Merge) Table(ctx context.Context, format, table string, members []*Memb
 		Merge: x, tableDir: x.dirOf(format, table), members: members,
 		changes: map[*part]map[int]change{}, added: map[string][]*Member{},
 	}
-	if err := m.find(); err != nil {
+	var err error
+	if m.parts, m.next, err = m.findParts(m.By, m.Shard, m.Alien); err != nil {
 		return err
 	}
 	if err := m.plan(ctx); err != nil {
@@ -76,15 +77,15 @@ func (x *Merge) Table(ctx context.Context, format, table string, members []*Memb
 
 // Count returns of how many lines of manifests the recording is gone, and how many there are.
 func (x *Merge) Count(format, table string, members []*Member, isGone func(format, at string) (bool, error)) (gone, all int, err error) {
-	m := &tableMerge{Merge: &Merge{Exporter: x.Exporter, By: x.By, Shard: x.Shard, Alien: func(string, error) {}}, tableDir: x.dirOf(format, table)}
-	if err := m.find(); err != nil {
+	parts, _, err := x.dirOf(format, table).findParts(x.By, x.Shard, ignoreAlien)
+	if err != nil {
 		return 0, 0, err
 	}
 	there := make(map[string]bool, len(members))
 	for _, member := range members {
 		there[member.Path] = true
 	}
-	for _, list := range m.parts {
+	for _, list := range parts {
 		for _, p := range list {
 			for i := range p.lines {
 				at := p.lines[i].path()
@@ -104,31 +105,35 @@ func (x *Merge) dirOf(format, table string) tableDir {
 	return tableDir{format, table, filepath.Join(x.dir, format, table)}
 }
 
-// find reads the manifests of the parts that are there.
-func (m *tableMerge) find() error {
-	m.parts, m.next = map[string][]*part{}, map[string]int{}
-	err := m.each(func(at string) {
+// ignoreAlien hears of what is no part where another pass tells of it.
+func ignoreAlien(string, error) {}
+
+// findParts reads the manifests of the parts that are there, by folder. next has the numbers of the
+// next parts of a shard.
+func (d tableDir) findParts(by string, shard Shard, alien func(string, error)) (parts map[string][]*part, next map[string]int, err error) {
+	parts, next = map[string][]*part{}, map[string]int{}
+	err = d.each(func(at string) {
 		folder, name := filepath.Split(at)
 		folder = filepath.Clean(folder)
 		if folder == "." {
 			folder = ""
 		}
 		s, n, ok := numberOf(name)
-		if !ok || (folder == "") != (m.By == ByNone) || folder != "" && folder != filepath.Base(folder) {
+		if !ok || (folder == "") != (by == ByNone) || folder != "" && folder != filepath.Base(folder) {
 			return
 		}
-		if s == m.Shard {
-			m.next[folder] = max(m.next[folder], n+1)
+		if s == shard {
+			next[folder] = max(next[folder], n+1)
 		}
-		p, closePart, err := openPart(m.tableDir, folder, name, m.By)
+		p, closePart, err := openPart(d, folder, name, by)
 		if err != nil {
-			m.Alien(filepath.Join(m.path, at), err)
+			alien(filepath.Join(d.path, at), err)
 			return
 		}
 		closePart()
-		m.parts[folder] = append(m.parts[folder], p)
+		parts[folder] = append(parts[folder], p)
 	})
-	for _, list := range m.parts {
+	for _, list := range parts {
 		slices.SortFunc(list, func(a, b *part) int {
 			_, i, _ := numberOf(a.name)
 			_, k, _ := numberOf(b.name)
@@ -136,9 +141,9 @@ func (m *tableMerge) find() error {
 		})
 	}
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil
+		err = nil
 	}
-	return err
+	return parts, next, err
 }
 
 // A ref is a line of a part.

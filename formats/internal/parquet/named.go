@@ -16,7 +16,7 @@ import (
 // the path is.
 func BareSize(t columnar.Table, timeless bool, o columnar.Origin, metadata ...Pair) (int64, error) {
 	o.Path = ""
-	l, err := NewLayout(withOrigin(t, timeless, o), metadata...)
+	l, err := NewLayout(t.WithOrigin(timeless, o), metadata...)
 	if err != nil {
 		return 0, err
 	}
@@ -44,7 +44,7 @@ func newNamedLayout(t columnar.Table, timeless bool, o columnar.Origin, metadata
 	if err != nil {
 		return nil, err
 	}
-	l, err := NewLayout(withOrigin(t, timeless, o), metadata...)
+	l, err := NewLayout(t.WithOrigin(timeless, o), metadata...)
 	if err != nil {
 		return nil, err
 	}
@@ -52,14 +52,6 @@ func newNamedLayout(t columnar.Table, timeless bool, o columnar.Origin, metadata
 		return nil, fmt.Errorf("%s takes %d bytes more than its size", t.Name, -l.zeros)
 	}
 	return l, nil
-}
-
-// withOrigin returns a table all of whose rows are of one recording.
-func withOrigin(t columnar.Table, timeless bool, o columnar.Origin) columnar.Table {
-	return t.WithOrigins(timeless, func(group int) []columnar.Origin {
-		o.Rows = t.Groups[group].Rows
-		return []columnar.Origin{o}
-	})
 }
 
 // A Named is a table of a recording whose rows tell of which they are.
