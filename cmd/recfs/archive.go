@@ -33,6 +33,7 @@ type archiveFlags struct {
 	cacheMem byteSize
 	disk     diskFlags
 	remote   remote.Options
+	input    bool // a FILE may be standard input
 }
 
 func readFlags(flags *pflag.FlagSet) *archiveFlags {
@@ -63,6 +64,7 @@ type archive struct {
 	servers   map[string]*remote.Server
 	globbed   map[string]string // written before work begins: for each name that a pattern stands for, the directory where that begins
 	closers   []func()
+	input     func() (string, error) // takes standard input and returns what into; nil: - is a name as any other
 }
 
 // open makes the archive that the flags describe.
@@ -118,6 +120,9 @@ func (f *archiveFlags) opened(work func(ctx context.Context, e *env, a *archive,
 			return err
 		}
 		defer a.close()
+		if f.input {
+			a.takeInput(ctx)
+		}
 		return work(ctx, e, a, args)
 	}
 }
@@ -246,6 +251,10 @@ func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) 
 	if err := ctx.Err(); err != nil {
 		return nodes.Entry{}, err // who has many names to look up asks for the next one
 	}
+	name, err := a.behindInput(name)
+	if err != nil {
+		return nodes.Entry{}, err
+	}
 	e, err := a.lookUpClean(ctx, name)
 	if err == nil && e.Dir == nil && meansDir(name) {
 		return nodes.Entry{}, syscall.ENOTDIR
@@ -296,6 +305,7 @@ func (a *archive) recording(ctx context.Context, name string) (e nodes.Entry, f 
 
 // suggestion is the end of a message about a name that is not there.
 func (a *archive) suggestion(ctx context.Context, name string) string {
+	name, _ = a.behindInput(name) // it was looked up
 	source, inside, err := splitPath(name)
 	if err != nil || filepath.Base(name) != path.Base(inside) { // it is a link to nothing
 		return ""

@@ -12,12 +12,12 @@ var catCommand = command{
 	name:    "cat",
 	args:    "PATH...",
 	summary: "Print files of an archive",
-	about:   aboutPaths,
+	about:   aboutPaths + aboutInput,
 	run:     runCat,
 }
 
 func runCat(flags *pflag.FlagSet) runFunc {
-	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+	return readFlags(flags).orInput().onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f, printed := failures{env: e}, 0
 		e.far = func() string {
 			return fmt.Sprintf("%d of %s printed to the end", printed, count(len(args), "file", "files")) + fromStart

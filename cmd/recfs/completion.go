@@ -97,7 +97,7 @@ func complete(ctx context.Context, table commandTable, words []string) []string 
 		return nil
 	}
 	flags, _ := cmd.parse()
-	if out, ok := valueCandidates(ctx, flags, words[len(words)-2], last); ok {
+	if out, ok := valueCandidates(ctx, flags, words); ok {
 		return out
 	}
 	switch {

@@ -27,7 +27,7 @@ than that, or 2026-11-21T14:27:00Z. With --run it is the fastest run of a player
 to standard output or to the file that -o names. The client plays it if it has the map.
 
 With --best-per-map, FILE is an archive, and each map on which somebody finished gets a demo of the best run:
-MAP.demo in the directory that -o names. The recordings must be indexed ('recfs index').`,
+MAP.demo in the directory that -o names. The recordings must be indexed ('recfs index').` + aboutInput,
 	run: runDemo,
 }
 
@@ -40,13 +40,13 @@ type demoRequest struct {
 
 func runDemo(flags *pflag.FlagSet) runFunc {
 	q := &demoRequest{}
-	flags.StringVar(&q.Follow, "follow", "", "let the camera follow the player `NAME`, or the one with that directory in players/")
+	flags.StringVar(&q.Follow, "follow", "", "let the camera follow `PLAYER`, a name or a directory of players/")
 	flags.StringVar(&q.Run, "run", "", "the fastest run of `PLAYER`, or with best that of all players")
 	offer(flags, "run", formats.AnyRun)
 	flags.StringVar(&q.Around, "around", "", "what happened around `TIME`, half a minute before and after, or as TIME±10s or TIME+-10s says")
 	flags.BoolVar(&q.bestPerMap, "best-per-map", false, "the best run on every map of the archive FILE")
 	flags.StringVarP(&q.output, "output", "o", "", "write to `FILE`, in a directory under the name that the demo has in a mount")
-	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+	return readFlags(flags).orInput().opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if err := q.check(len(args)); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 		if info, err := os.Stat(target); err == nil && info.IsDir() {
 			target = filepath.Join(target, demo.Name)
 		}
-		if err := checkTarget(name, target); err != nil {
+		if err := checkTarget(name, target); err != nil && name != stdinName {
 			return err
 		}
 	}

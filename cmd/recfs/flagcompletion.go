@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// valueCandidates completes the value of a flag, where last is one: after --flag= or a word that is
-// a flag with a value.
-func valueCandidates(ctx context.Context, flags *pflag.FlagSet, before, last string) (out []string, ok bool) {
+// valueCandidates completes the value of a flag, where the last of words is one: after --flag= or a
+// word that is a flag with a value.
+func valueCandidates(ctx context.Context, flags *pflag.FlagSet, words []string) (out []string, ok bool) {
+	before, last := words[len(words)-2], words[len(words)-1]
 	lead, value, given := strings.Cut(last, "=")
 	flag := flagCalled(flags, before)
 	if given && strings.HasPrefix(lead, "--") {
@@ -21,7 +22,7 @@ func valueCandidates(ctx context.Context, flags *pflag.FlagSet, before, last str
 	if flag == nil || flag.NoOptDefVal != "" && lead == "" {
 		return nil, false
 	}
-	for _, candidate := range flagValues(ctx, flag, value) {
+	for _, candidate := range flagValues(ctx, flags, flag, value, words[1:]) {
 		out = append(out, lead+candidate)
 	}
 	return out, true
@@ -38,17 +39,36 @@ func flagCalled(flags *pflag.FlagSet, word string) *pflag.Flag {
 	return nil
 }
 
-// flagValues returns the values of a flag that begin with prefix. That one is a file or a directory
-// is told by the word for it in the usage, and a|b are all that there are.
-func flagValues(ctx context.Context, flag *pflag.Flag, prefix string) []string {
+// flagValues returns the values of one of flags that begin with prefix, after args. That one is a
+// file or a player is told by the word for it in the usage, and a|b are all that there are.
+func flagValues(ctx context.Context, flags *pflag.FlagSet, flag *pflag.Flag, prefix string, args []string) []string {
 	out := withPrefix(slices.Clone(flag.Annotations[offered]), prefix)
 	switch word, _ := pflag.UnquoteUsage(flag); {
 	case word == "FILE":
 		out = append(out, pathCandidates(ctx, prefix)...)
 	case word == "DIR":
 		out = append(out, slices.DeleteFunc(pathCandidates(ctx, prefix), func(name string) bool { return !strings.HasSuffix(name, "/") })...)
+	case word == "PLAYER":
+		out = append(out, playerCandidates(ctx, args, prefix)...)
+	case word == "OPTIONS":
+		out = append(out, optionCandidates(flags, prefix)...)
 	case strings.Contains(word, "|"):
 		out = withPrefix(strings.Split(word, "|"), prefix)
 	}
+	return out
+}
+
+// optionCandidates completes the last of the mount options that flags are, too.
+func optionCandidates(flags *pflag.FlagSet, prefix string) (out []string) {
+	lead := prefix[:strings.LastIndex(prefix, ",")+1]
+	flags.VisitAll(func(f *pflag.Flag) {
+		option := lead + strings.ReplaceAll(f.Name, "-", "_")
+		if f.NoOptDefVal == "" {
+			option += "="
+		}
+		if f.Shorthand == "" && !f.Hidden && strings.HasPrefix(option, prefix) {
+			out = append(out, option)
+		}
+	})
 	return out
 }

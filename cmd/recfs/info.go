@@ -24,13 +24,13 @@ var infoCommand = command{
 	about: `
 What it is, when it was made, how long and how big it is, who takes part, and what is damaged. The map of a
 teehistorian is looked for by its SHA-256 beside the recording, in maps there, and in all FILEs. FILE is a recording, a directory of recordings, or either of them in a mount. The objects of --json have the keys of
-recordings.jsonl, and those that only one recording is asked for.`,
+recordings.jsonl, and those that only one recording is asked for.` + aboutInput,
 	run: runInfo,
 }
 
 func runInfo(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
-	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+	return readFlags(flags).orInput().onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
 		told, needs := 0, newNeedFinder(a, args)
 		e.far = func() string { return count(told, "recording", "recordings") + " told of" + fromStart }

@@ -97,7 +97,7 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 		return cmd.run(nil)(ctx, e, args)
 	}
 	flags, run := cmd.parse()
-	err := flags.Parse(args)
+	err := flags.Parse(notFlags(args))
 	if errors.Is(err, pflag.ErrHelp) {
 		return cmd.help(e.stdout, e.width())
 	}

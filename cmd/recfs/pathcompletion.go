@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats/catalogue"
 	"recfs/nodes"
 )
 
@@ -28,15 +30,8 @@ func pathCandidates(ctx context.Context, prefix string) []string {
 	}
 	defer a.close()
 	dir, start := path.Split(prefix)
-	at := path.Join(".", dir)
-	switch rest, home := strings.CutPrefix(dir, "~/"); {
-	case home:
-		at = path.Join(os.Getenv("HOME"), rest)
-	case strings.HasPrefix(dir, "/"):
-		at = dir
-	}
 	var out []string
-	for _, name := range a.expand(ctx, []string{at}) {
+	for _, name := range a.expand(ctx, []string{cmp.Or(fromHome(dir), ".")}) {
 		if e, err := a.resolve(ctx, name); err == nil && e.Dir != nil {
 			out = append(out, startingWith(ctx, e, dir, start)...)
 		}
@@ -46,6 +41,32 @@ func pathCandidates(ctx context.Context, prefix string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// fromHome returns a path as the shell gives it that begins with ~/.
+func fromHome(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return path.Join(os.Getenv("HOME"), rest)
+	}
+	return name
+}
+
+// playerCandidates returns the players of the recordings in args whose names begin with prefix.
+func playerCandidates(ctx context.Context, args []string, prefix string) (out []string) {
+	ctx, cancel := context.WithTimeout(ctx, completionBudget)
+	defer cancel()
+	a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{})
+	if err != nil {
+		return nil
+	}
+	defer a.close()
+	for _, arg := range args {
+		if e, err := a.resolve(ctx, sourceOf(fromHome(arg))); err == nil {
+			known, _, _ := catalogue.Summarize(ctx, e.Dir)
+			out = append(out, withPrefix(known.Players, prefix)...)
+		}
+	}
+	return slices.DeleteFunc(out, func(name string) bool { return printable(name) != name }) // shells take one a line
 }
 
 func startingWith(ctx context.Context, e nodes.Entry, dir, start string) []string {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// stdinName is the FILE that is standard input, and stdinPath what begins the path of what is in it:
+// to flags -/header.json is one of them.
+const (
+	stdinName = "-"
+	stdinPath = "/dev/stdin"
+)
+
+// notFlags returns the words of a command line with those that begin with -/ as paths.
+func notFlags(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if inside, ok := strings.CutPrefix(arg, stdinName+"/"); ok {
+			args[i] = stdinPath + "/" + inside
+		}
+	}
+	return args
+}
+
+// mostInput is how much of standard input is taken.
+const mostInput = 4 * gib
+
+// aboutInput tells of it.
+var aboutInput = fmt.Sprintf(`
+
+FILE - is standard input, one recording, compressed or not, which its first bytes tell. Up to %s of it are taken
+into a temporary file first, which is gone at the end. -/header.json is a file in it.`, humanSize(int64(mostInput)))
+
+// orInput lets the command take standard input for a FILE.
+func (f *archiveFlags) orInput() *archiveFlags {
+	f.input = true
+	return f
+}
+
+// takeInput lets a take standard input, once and when it is first asked for.
+func (a *archive) takeInput(ctx context.Context) {
+	a.input = sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp("", "recfs-")
+		if err != nil {
+			return "", err
+		}
+		a.closers = append(a.closers, func() { os.RemoveAll(dir) })
+		name := filepath.Join(dir, stdinName)
+		taken := make(chan error, 1) // a read of a pipe ends with what writes to it
+		go func() { taken <- spool(os.Stdin, name, int64(mostInput)) }()
+		select {
+		case err = <-taken:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		return name, err
+	})
+}
+
+// spool writes what it reads to a new file, unless that is more than most.
+func spool(in io.Reader, name string, most int64) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(f, io.LimitReader(in, most+1))
+	if n > most {
+		err = fmt.Errorf("standard input has more than %s; write it to a file first", humanSize(most))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// behindInput returns name with what standard input was taken into in its place.
+func (a *archive) behindInput(name string) (string, error) {
+	inside, ok := strings.CutPrefix(name, stdinPath)
+	if name == stdinName {
+		inside, ok = "", true
+	}
+	if a.input == nil || !ok || inside != "" && inside[0] != '/' {
+		return name, nil
+	}
+	at, err := a.input()
+	return at + inside, err
+}
