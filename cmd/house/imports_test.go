@@ -65,7 +65,7 @@ var house = []room{
 			"github.com/klauspost/compress/zstd",
 		},
 	},
-	{dir: "formats/compare", allow: []string{"recfs/formats", "recfs/nodes"}},
+	{dir: "formats/compare", allow: []string{"recfs/formats", "recfs/nodes", "recfs/nodes/play"}},
 	{dir: "formats/views", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/parquet", "recfs/formats/internal/rowcount", "recfs/cache", "recfs/nodes"}},
 	{
 		dir:   "formats/internal/...",

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"slices"
 
 	"recfs/formats"
@@ -17,20 +18,42 @@ type part struct {
 
 // parts tells which parts were added and removed, and how those differ that both have.
 func (c *comparison) parts(ctx context.Context, a, b Side, x, y []formats.Part) {
-	place := func(list []formats.Part, name string) int {
-		return slices.IndexFunc(list, func(p formats.Part) bool { return p.Name == name })
+	for old, now := range pairs(x, y) {
+		c.pair(ctx, a.Dir, b.Dir, old, now)
 	}
-	for i := range x {
-		if at := place(y, x[i].Name); at >= 0 {
-			c.part(ctx, x[i].Name, &part{a.Dir, &x[i]}, &part{b.Dir, &y[at]})
-		} else {
-			c.add(Change{Kind: Removed, Path: x[i].Name, Old: c.parsed(x[i].Fields).text})
+}
+
+// pairs returns the parts of two lists that have one name, nil for what only one has: in the order
+// of x, and then those that only y has.
+func pairs(x, y []formats.Part) iter.Seq2[*formats.Part, *formats.Part] {
+	return func(yield func(old, now *formats.Part) bool) {
+		of := make(map[string]*formats.Part, len(y))
+		for i := range y {
+			of[y[i].Name] = &y[i]
+		}
+		for i := range x {
+			if !yield(&x[i], of[x[i].Name]) {
+				return
+			}
+			delete(of, x[i].Name)
+		}
+		for i := range y {
+			if of[y[i].Name] != nil && !yield(nil, &y[i]) {
+				return
+			}
 		}
 	}
-	for i := range y {
-		if place(x, y[i].Name) < 0 {
-			c.add(Change{Kind: Added, Path: y[i].Name, New: c.parsed(y[i].Fields).text})
-		}
+}
+
+// pair tells how a part differs from another; one may be nil.
+func (c *comparison) pair(ctx context.Context, a, b nodes.Dir, old, now *formats.Part) {
+	switch {
+	case now == nil:
+		c.add(Change{Kind: Removed, Path: old.Name, Old: c.parsed(old.Fields).text})
+	case old == nil:
+		c.add(Change{Kind: Added, Path: now.Name, New: c.parsed(now.Fields).text})
+	default:
+		c.part(ctx, old.Name, &part{a, old}, &part{b, now})
 	}
 }
 

@@ -69,6 +69,9 @@ func (c *comparison) tiles(ctx context.Context, name string, a, b *part) {
 			c.failed(name, err)
 			return
 		}
+		if bytes.Equal(old, now) && x.cell == y.cell && x.Width == y.Width {
+			continue
+		}
 		d.row(row, x.cells(old), y.cells(now))
 	}
 	if t := d.tiles(y.Name); t != nil {
@@ -136,6 +139,7 @@ type tileDifference struct {
 	count, width             int
 	left, top, right, bottom int
 	kinds                    map[[2]string]int
+	last                     [2]string // kinds of the tile that differed last: the next is often the same
 }
 
 func (d *tileDifference) row(y int, old, now func(int) []byte) {
@@ -149,12 +153,14 @@ func (d *tileDifference) row(y int, old, now func(int) []byte) {
 		}
 		d.left, d.right, d.bottom = min(d.left, x), max(d.right, x), y
 		d.count++
-		kind := [2]string{string(p), string(q)}
-		if _, ok := d.kinds[kind]; ok || len(d.kinds) < maxKinds {
-			d.kinds[kind]++
+		if string(p) != d.last[0] || string(q) != d.last[1] {
+			d.last = [2]string{string(p), string(q)}
+		}
+		if _, ok := d.kinds[d.last]; ok || len(d.kinds) < maxKinds {
+			d.kinds[d.last]++
 		}
 		if d.marks != nil {
-			d.marks(d.layer, x, y, kind[0], kind[1])
+			d.marks(d.layer, x, y, d.last[0], d.last[1])
 		}
 	}
 }

@@ -173,3 +173,42 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(string(id))
 }
+
+// A MapDiff is how two maps differ, as recfs diff tells it.
+type MapDiff struct {
+	Layers   []LayerDiff `json:"layers"` // all, those that only the second map has at the end
+	Images   []PartDiff  `json:"images"`
+	Settings []LineDiff  `json:"settings"`
+	Other    int         `json:"other"`  // differences of anything else
+	Errors   []string    `json:"errors"` // what cannot be read, and why
+}
+
+// A LayerDiff is how two layers differ, or one that only one map has.
+type LayerDiff struct {
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	A         *int   `json:"a"` // index in the first map, nil: it is not there
+	B         *int   `json:"b"`
+	Width     int    `json:"width"` // in tiles, the greater one of both
+	Height    int    `json:"height"`
+	Differing int    `json:"differing"` // tiles
+	Changed   bool   `json:"changed"`   // anything of it differs, or only one map has it
+	Runs      []Run  `json:"runs"`
+	More      int    `json:"more"` // runs that are left out
+}
+
+// A Run is tiles beside each other that differ: x and y of the first one, and how many.
+type Run [3]int
+
+// A PartDiff tells what happened to an image: "added", "removed" or "changed".
+type PartDiff struct {
+	Name string `json:"name"`
+	What string `json:"what"`
+}
+
+// A LineDiff tells what happened to a line of the settings.
+type LineDiff struct {
+	Line string `json:"line"`
+	What string `json:"what"`
+	Was  string `json:"was,omitempty"` // before it was changed
+}

@@ -1,0 +1,159 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"recfs/formats"
+	"recfs/nodes/play"
+)
+
+// The most runs of tiles that are told of a layer, and of all layers together.
+const (
+	maxRuns    = 20_000
+	maxAllRuns = 100_000
+)
+
+// A mapComparison tells how two maps differ, as values.
+type mapComparison struct {
+	comparison
+	diff *play.MapDiff
+
+	changes int // of the part that is being compared
+
+	runs  []play.Run // of the layer
+	count int        // tiles of the layer that differ
+	more  int        // runs that are left out
+	last  play.Run   // even if it is left out
+	left  int        // runs that may be told of all layers to come
+}
+
+// Maps returns how two maps differ: what Entries says of them, with the places of tiles. What cannot
+// be read is told in the result.
+func Maps(ctx context.Context, a, b Side) (*play.MapDiff, error) {
+	if a.Dir == nil || b.Dir == nil || len(a.Lists) == 0 || len(a.Lists) != len(b.Lists) {
+		return nil, ErrNothing
+	}
+	c := &mapComparison{
+		diff: &play.MapDiff{Layers: []play.LayerDiff{}, Images: []play.PartDiff{}, Settings: []play.LineDiff{}, Errors: []string{}},
+		left: maxAllRuns,
+	}
+	c.visit = func(Change) error { c.changes++; return ctx.Err() }
+	c.marks = c.mark
+	for i := range a.Lists {
+		for old, now := range pairs(a.Lists[i], b.Lists[i]) {
+			c.part(ctx, a, b, old, now)
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.diff, nil
+}
+
+// part tells how two parts differ; one may be nil.
+func (c *mapComparison) part(ctx context.Context, a, b Side, old, now *formats.Part) {
+	c.changes, c.runs, c.count, c.more, c.last = 0, []play.Run{}, 0, 0, play.Run{}
+	name := cmp.Or(now, old).Name
+	c.pair(ctx, a.Dir, b.Dir, old, now)
+	if c.err != nil {
+		c.diff.Errors = append(c.diff.Errors, name+": "+reason(c.err))
+		c.err = nil
+	}
+	list, name, _ := strings.Cut(name, "/")
+	switch {
+	case list == "layers":
+		c.layer(old, now)
+	case c.changes == 0:
+	case list == "images":
+		c.diff.Images = append(c.diff.Images, play.PartDiff{Name: name, What: string(what(old, now))})
+	case list == "info":
+		c.settings(old, now)
+	default:
+		c.diff.Other += c.changes
+	}
+}
+
+// reason says why something cannot be read, without its name.
+func reason(err error) string {
+	if u, ok := errors.AsType[*UnreadableError](err); ok {
+		err = u.Err
+	}
+	return err.Error()
+}
+
+// what tells what happened to a part.
+func what(old, now *formats.Part) Kind {
+	switch {
+	case old == nil:
+		return Added
+	case now == nil:
+		return Removed
+	}
+	return Changed
+}
+
+// mark is the Marks of the comparison. Tiles come row by row.
+func (c *mapComparison) mark(_ string, x, y int, _, _ string) {
+	c.count++
+	if n := c.last[2]; n > 0 && c.last == (play.Run{x - n, y, n}) {
+		if c.last[2]++; c.more == 0 {
+			c.runs[len(c.runs)-1] = c.last
+		}
+		return
+	}
+	c.last = play.Run{x, y, 1}
+	if len(c.runs) < maxRuns && c.left > 0 && c.more == 0 {
+		c.runs = append(c.runs, c.last)
+		c.left--
+	} else {
+		c.more++
+	}
+}
+
+// layer adds a layer.
+func (c *mapComparison) layer(old, now *formats.Part) {
+	l := play.LayerDiff{Differing: c.count, Changed: c.changes > 0, Runs: c.runs, More: c.more}
+	for _, side := range []struct {
+		part  *formats.Part
+		index **int
+	}{{old, &l.A}, {now, &l.B}} {
+		if side.part == nil {
+			continue
+		}
+		var fields struct {
+			Index         int
+			Kind, Name    string
+			Width, Height int
+		}
+		if err := json.Unmarshal(side.part.Fields, &fields); err != nil {
+			c.diff.Errors = append(c.diff.Errors, side.part.Name+": "+err.Error())
+		}
+		*side.index, l.Kind, l.Name = &fields.Index, fields.Kind, fields.Name
+		l.Width, l.Height = max(l.Width, fields.Width), max(l.Height, fields.Height)
+	}
+	c.diff.Layers = append(c.diff.Layers, l)
+}
+
+// settings adds the lines of the settings that differ, and counts what else differs of the info.
+func (c *mapComparison) settings(old, now *formats.Part) {
+	line := func(text json.RawMessage) string { return value{text: text}.str() }
+	lines := &comparison{visit: func(change Change) error {
+		d := play.LineDiff{Line: line(change.New), What: string(change.Kind)}
+		if change.Kind == Removed {
+			d.Line = line(change.Old)
+		} else if change.Kind == Changed {
+			d.Was = line(change.Old)
+		}
+		c.diff.Settings = append(c.diff.Settings, d)
+		return nil
+	}}
+	list := func(p *formats.Part) value { return c.parsed(p.Fields).member("settings") }
+	if x, y := list(old), list(now); len(x.items)+len(y.items) > 0 {
+		lines.lists("", x, y)
+	}
+	c.diff.Other += c.changes - min(c.changes, len(c.diff.Settings))
+}
