@@ -5,7 +5,6 @@ import (
 	iofs "io/fs"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -143,11 +142,15 @@ func (l *listing) object(dir string, it item) object {
 	return object{dir + l.name(it), string(l.text[at : at+uint32(it.tag)]), it.size, it.modified}
 }
 
+// search returns where a name is in the list, or would be.
+func (l *listing) search(name string) (int, bool) {
+	return slices.BinarySearchFunc(l.list, name, func(it item, name string) int { return strings.Compare(l.name(it), name) })
+}
+
 // find returns the item of a name. Unless it is sure, behind the names that are known there may be
 // one, or a folder that stands in place of an object.
 func (l *listing) find(name string) (it item, ok, sure bool) {
-	i := sort.Search(len(l.list), func(i int) bool { return l.name(l.list[i]) >= name })
-	if i < len(l.list) && l.name(l.list[i]) == name {
+	if i, ok := l.search(name); ok {
 		it = l.list[i]
 		return it, true, l.complete || it.size == sizeFolder || l.name(l.list[len(l.list)-1]) > name+"/"
 	}
@@ -181,10 +184,7 @@ func (n names) At(i int) (string, iofs.FileMode) {
 	return n.name(it), 0
 }
 
-func (n names) Find(name string) (int, bool) {
-	i := sort.Search(len(n.list), func(i int) bool { return n.name(n.list[i]) >= name })
-	return i, i < len(n.list) && n.name(n.list[i]) == name
-}
+func (n names) Find(name string) (int, bool) { return n.search(name) }
 
 // Info implements source.Names: of a folder the listing does not know the time.
 func (n names) Info(i int) (source.Info, bool) {
