@@ -53,7 +53,6 @@ var errSilent = errors.New("silence")
 
 // failureOf tells what the end of a connection says: what may pass, or the certificate's error.
 func failureOf(url string, err error) error {
-	certificate := (*net.OpError)(nil)
 	if reason, ok := certificateReason(err); ok {
 		return strange(url, "certificate: %s", reason)
 	}
@@ -66,8 +65,8 @@ func failureOf(url string, err error) error {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return &passing{reason: "no address of " + dns.Name, lost: true}
 	}
-	if errors.As(err, &certificate) && certificate.Op == "dial" {
-		return &passing{reason: certificate.Err.Error(), lost: true}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return &passing{reason: op.Err.Error(), lost: true}
 	}
 	return &passing{reason: "connection cut"}
 }
