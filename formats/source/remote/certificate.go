@@ -4,9 +4,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 )
 
@@ -21,8 +21,8 @@ func certificateReason(err error) (string, bool) {
 	return "", false
 }
 
-// newTransport returns what sends requests. Certificates are read when the first TLS server is
-// asked.
+// newTransport returns what sends requests. The file of certificates is read only if secure, where
+// a server may be asked by TLS.
 func newTransport(opt Options, secure bool) (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes, t.DisableCompression = opt.Requests, 64<<10, true
@@ -40,7 +40,7 @@ func newTransport(opt Options, secure bool) (*http.Transport, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, errors.New(strings.Join([]string{name, "no certificate in PEM"}, ": "))
+		return nil, fmt.Errorf("%s: no certificate in PEM", name)
 	}
 	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return t, nil
