@@ -17,8 +17,8 @@ import (
 
 // A pageName is a name on the page of a folder.
 type pageName struct {
-	name           string
-	size, modified int64
+	name string
+	size int64
 }
 
 // readFolder reads the page of a folder: HTML, JSON as of nginx, or the lines of recfs.
@@ -89,7 +89,7 @@ func linkName(at *url.URL, href string) (n pageName, ok bool) {
 
 // readNginx reads what autoindex_format json of nginx makes.
 func readNginx(body io.Reader) ([]pageName, error) {
-	var list []struct{ Name, Type, Mtime string }
+	var list []struct{ Name, Type string }
 	if err := json.NewDecoder(body).Decode(&list); err != nil {
 		return nil, err
 	}
@@ -111,10 +111,9 @@ func readLines(body io.Reader) (names []pageName, err error) {
 			return names, lines.Err()
 		}
 		var it struct {
-			Name     string
-			NameHex  string `json:"name_hex"`
-			Type     string
-			Modified time.Time
+			Name    string
+			NameHex string `json:"name_hex"`
+			Type    string
 		}
 		if err := json.Unmarshal(lines.Bytes(), &it); err != nil {
 			return nil, err
@@ -122,7 +121,7 @@ func readLines(body io.Reader) (names []pageName, err error) {
 		if raw, err := hex.DecodeString(it.NameHex); err == nil && it.NameHex != "" {
 			it.Name = string(raw)
 		}
-		n := pageName{name: it.Name, size: sizeUnknown, modified: milliseconds(it.Modified)}
+		n := pageName{name: it.Name, size: sizeUnknown}
 		if it.Type == "dir" {
 			n.size = sizeFolder
 		}

@@ -170,7 +170,7 @@ func (w *site) page(ctx context.Context, dir, from string, _ bool, add addFunc) 
 				return err
 			}
 			for _, n := range names {
-				add(n.name, "", n.size, n.modified)
+				add(n.name, "", n.size, 0)
 			}
 			next, err = w.nextPage(resp, dir)
 			return err
