@@ -284,7 +284,8 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 	turn := s.turn()
 	dir, name := splitKey(key)
 	l := s.known(dir, turn)
-	if n, _ := s.singles.Get(dir); l == nil && n >= maxLooks && s.tellsAll() {
+	singles, _ := s.singles.Get(dir)
+	if l == nil && singles >= maxLooks && s.tellsAll() {
 		var err error
 		if l, err = s.lists.Get(ctx, listKey{dir: dir, turn: turn, first: true}); err != nil {
 			return looked{}, err
@@ -301,8 +302,7 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 			return looked{}, nil
 		}
 	}
-	n, _ := s.singles.Get(dir)
-	s.singles.Swap(dir, n+1)
+	s.singles.Swap(dir, singles+1)
 	found, err := s.looks.Get(ctx, lookKey{key, turn})
 	if errors.Is(err, nodes.ErrUnavailable) {
 		if before, ok := s.foundBefore(key); ok {
