@@ -177,7 +177,7 @@ func (a *archive) openSource(ctx context.Context, name, at string, info iofs.Fil
 		if err != nil {
 			return nodes.Entry{}, err
 		}
-		return d.entry(ctx, d.root)
+		return d.source(ctx, ".")
 	}
 	dir, base := filepath.Split(at)
 	d, ok := a.folders[dir]
@@ -188,14 +188,7 @@ func (a *archive) openSource(ctx context.Context, name, at string, info iofs.Fil
 		}
 		a.folders[dir] = d
 	}
-	recording, err := d.archive.File(ctx, base)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nodes.Lookup(ctx, d.root, base)
-	}
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	return d.entry(ctx, recording)
+	return d.source(ctx, base)
 }
 
 // An opened is a directory that was opened. All files in it that are sources share it, as each
@@ -224,6 +217,21 @@ func (a *archive) openTree(tree source.Tree, name string) opened {
 	}
 	all := archives.New(tree, a.formats, a.cache, a.options)
 	return opened{path.Base(name), !local, all, a.catalogue.Root(all)}
+}
+
+// source returns the source that a file of d is, or d itself for ".".
+func (d opened) source(ctx context.Context, file string) (nodes.Entry, error) {
+	if file == "." {
+		return d.entry(ctx, d.root)
+	}
+	recording, err := d.archive.File(ctx, file)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nodes.Lookup(ctx, d.root, file)
+	}
+	if err != nil {
+		return nodes.Entry{}, err
+	}
+	return d.entry(ctx, recording)
 }
 
 // entry returns the entry of a source in d.

@@ -138,19 +138,8 @@ func (a *archive) remoteSource(ctx context.Context, server *remote.Server, base 
 		d = a.openTree(server.Tree(at.Dir), cmp.Or(strings.Trim(at.Dir, "/"), base))
 		a.folders[base+"/"+at.Dir] = d
 	}
-	dir := d.root
-	if at.File != "." {
-		var err error
-		dir, err = d.archive.File(ctx, at.File)
-		if errors.Is(err, errors.ErrUnsupported) {
-			return nodes.Lookup(ctx, d.root, at.File)
-		}
-		if err != nil {
-			return nodes.Entry{}, err
-		}
-	}
-	e, err := d.entry(ctx, dir)
-	if err == nil {
+	e, err := d.source(ctx, at.File)
+	if err == nil && e.Dir != nil {
 		a.sources[key] = e
 	}
 	return e, err
