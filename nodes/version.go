@@ -23,6 +23,21 @@ func IsWhole(e Entry) bool {
 	return !ok || !p.IsPart()
 }
 
+// A Recording is the Dir of a recording in an archive.
+type Recording interface {
+	Dir
+	// Tree returns the directory that the format made of it.
+	Tree(ctx context.Context) (Dir, error)
+	// IsRecording reports whether it is one: the value may stand for another directory, too.
+	IsRecording() bool
+}
+
+// IsRecording reports whether an entry is the directory of a recording.
+func IsRecording(e Entry) bool {
+	r, ok := e.Dir.(Recording)
+	return ok && r.IsRecording()
+}
+
 // A Way is the entries over which a path leads, of which the first is the root.
 type Way struct {
 	Entries []Entry

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"recfs/fs/web"
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
@@ -48,8 +49,12 @@ func (f *webFlags) open(e *env, a *archive, root nodes.Entry) (s *webSession, er
 		return s, err
 	}
 	v := version()
+	var list page.List
+	if !f.noPage {
+		list = pageList{}
+	}
 	s.server = web.NewServer(web.Options{
-		Root: root, Hidden: controlName, Cache: a.cache, Build: v.Version + " " + v.Revision,
+		Page: list, Root: root, Hidden: controlName, Cache: a.cache, Build: v.Version + " " + v.Revision,
 		WebDAV: f.webdav, Hosts: f.hosts, Origins: f.origins, MaxRequests: f.maxRequests,
 		Log: a.log, AccessLog: log,
 	})

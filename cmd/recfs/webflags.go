@@ -16,6 +16,7 @@ type webFlags struct {
 	s3Keys, tokenFile string
 	tlsCert, tlsKey   string
 	insecure, webdav  bool
+	noPage            bool
 	hosts, origins    []string
 	maxRequests       int
 	accessLog         string
@@ -25,6 +26,7 @@ func (f *webFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.s3Listen, "s3-listen", "", "also answer S3 clients at `ADDR`, with one bucket called recfs")
 	flags.StringVar(&f.s3Keys, "s3-keys", "", "let in only S3 clients with a key of `FILE`, whose lines are ACCESSKEY SECRET")
 	flags.BoolVar(&f.webdav, "webdav", false, "also answer WebDAV clients, at the same URLs")
+	flags.BoolVar(&f.noPage, "no-page", false, "serve files and folders alone, without the page that lists and plays recordings")
 	flags.StringVar(&f.tokenFile, "token-file", "", "let in only who has the token in `FILE`, as bearer or as password")
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "serve https with the certificate chain in `FILE`")
 	flags.StringVar(&f.tlsKey, "tls-key", "", "the private key of --tls-cert in `FILE`")

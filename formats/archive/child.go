@@ -16,6 +16,7 @@ type child struct {
 	top   parent
 	path  string
 	plain bool // it is a folder of a container
+	whole bool // it is a recording of a container
 }
 
 // A parent is a recording or a container.
@@ -62,6 +63,7 @@ func (c child) below(e nodes.Entry) nodes.Entry {
 func (c child) standIn(dir nodes.Dir) nodes.Dir {
 	_, versioned := dir.(nodes.Versioned)
 	c.plain = !versioned && !c.top.deep()
+	c.whole = nodes.IsRecording(nodes.Entry{Dir: dir})
 	d := childDir{nodes.Deferred[child]{Target: c}}
 	if _, ok := dir.(nodes.Volatile); ok {
 		return volatileDir{d}

@@ -11,7 +11,10 @@ import (
 	"recfs/nodes"
 )
 
-var _, _, _, _, _ nodes.Versioned = recording{}, containerDir{}, plainFile{}, childDir{}, childFile{}
+var (
+	_, _, _, _, _ nodes.Versioned = recording{}, containerDir{}, plainFile{}, childDir{}, childFile{}
+	_, _          nodes.Recording = recording{}, childDir{}
+)
 
 // Version implements nodes.Versioned: all that the tree of a recording depends on. Of raw that is
 // its file alone.
@@ -77,6 +80,27 @@ func (d childDir) Version(ctx context.Context, below string) (string, error) {
 
 // IsPart tells [nodes.IsWhole].
 func (d childDir) IsPart() bool { return d.Target.top.deep() || d.Target.plain }
+
+// IsRecording tells [nodes.IsRecording].
+func (d childDir) IsRecording() bool { return d.Target.whole }
+
+// Tree implements nodes.Recording.
+func (d childDir) Tree(ctx context.Context) (nodes.Dir, error) {
+	e, err := d.Target.entry(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := e.Dir.(nodes.Recording); ok {
+		return r.Tree(ctx)
+	}
+	return nodes.Resolve(ctx, e.Dir)
+}
+
+// IsRecording tells [nodes.IsRecording].
+func (r recording) IsRecording() bool { return true }
+
+// Tree implements nodes.Recording.
+func (r recording) Tree(ctx context.Context) (nodes.Dir, error) { return r.tree(ctx) }
 
 // Version implements nodes.Versioned.
 func (f childFile) Version(ctx context.Context, _ string) (string, error) {

@@ -5,11 +5,15 @@ import (
 	"net/http"
 	"strings"
 
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
 // files answers a request for a file or a folder.
 func (t *tree) files(w *reply, r *http.Request) error {
+	if first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/"); t.site != nil && first == page.Name {
+		return t.site.Serve(w, r)
+	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodOptions:
@@ -29,6 +33,10 @@ func (t *tree) files(w *reply, r *http.Request) error {
 		w.Header().Set("Allow", t.methods())
 		return errMethod
 	}
+	if t.site != nil && wantsList(r) {
+		t.site.List(w, r)
+		return nil
+	}
 	way, name, slash, err := t.lookUp(r)
 	if err != nil {
 		return err
@@ -47,6 +55,15 @@ func (t *tree) files(w *reply, r *http.Request) error {
 		return t.folder(w, r, way)
 	}
 	return nil
+}
+
+// wantsList reports whether a request is for the list of recordings, not for the folder of the
+// root.
+func wantsList(r *http.Request) bool {
+	q := r.URL.Query()
+	format := q.Get("format")
+	return r.URL.Path == "/" && !q.Has("files") && !q.Has("style") && format != "json" && format != "html" &&
+		!strings.Contains(r.Header.Get("Accept"), "application/x-ndjson")
 }
 
 func (t *tree) methods() string {
@@ -124,5 +141,5 @@ func refuse(w *reply, r *http.Request, err *refusal) {
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "1")
 	}
-	w.answer(r, err.status, "text/plain; charset=utf-8", []byte(err.text+"\n"))
+	w.Answer(r, err.status, "text/plain; charset=utf-8", []byte(err.text+"\n"))
 }

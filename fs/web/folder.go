@@ -31,6 +31,7 @@ const (
 type listing struct {
 	json  bool
 	style bool // the stylesheet of pages
+	files bool // it is asked for as a folder, where the root has another page
 	limit int
 	after string
 	sizes bool // also those that have to be made
@@ -42,7 +43,7 @@ func parseListing(r *http.Request) (l listing, err error) {
 	if bad != nil {
 		return l, &refusal{http.StatusBadRequest, "bad query", ""}
 	}
-	l = listing{limit: defaultNames, after: q.Get("after"), style: q.Get("style") == "1"}
+	l = listing{limit: defaultNames, after: q.Get("after"), style: q.Get("style") == "1", files: q.Has("files")}
 	wrong := func(name string) error {
 		return &refusal{http.StatusBadRequest, "bad value of " + name, ""}
 	}
@@ -70,8 +71,8 @@ func parseListing(r *http.Request) (l listing, err error) {
 	return l, nil
 }
 
-// A page is a part of a folder.
-type page struct {
+// An excerpt is a part of a folder.
+type excerpt struct {
 	way      nodes.Way
 	dir      nodes.Dir // as it is now
 	from, to int       // indexes
@@ -87,10 +88,10 @@ func (t *tree) folder(w *reply, r *http.Request, way nodes.Way) error {
 	h := w.Header()
 	if l.style {
 		h.Set("Cache-Control", "max-age=3600")
-		w.answer(r, http.StatusOK, "text/css; charset=utf-8", styleSheet)
+		w.Answer(r, http.StatusOK, "text/css; charset=utf-8", styleSheet)
 		return nil
 	}
-	p, err := t.page(r.Context(), way, l)
+	p, err := t.excerpt(r.Context(), way, l)
 	if err != nil {
 		return err
 	}
@@ -122,6 +123,9 @@ func (t *tree) folder(w *reply, r *http.Request, way nodes.Way) error {
 // nextURL is where the page after a name is, from this one.
 func (l listing) nextURL(last string) string {
 	q := "?"
+	if l.files {
+		q += "files&"
+	}
 	if l.json {
 		q += "format=json&"
 	}
@@ -134,8 +138,8 @@ func (l listing) nextURL(last string) string {
 	return q + "after=" + escapeAll(last)
 }
 
-// page returns the part of a folder that a request wants.
-func (t *tree) page(ctx context.Context, way nodes.Way, l listing) (p page, err error) {
+// excerpt returns the part of a folder that a request wants.
+func (t *tree) excerpt(ctx context.Context, way nodes.Way, l listing) (p excerpt, err error) {
 	p.way = way
 	dir, n, err := t.snapshot(ctx, way.Last().Dir)
 	if err != nil {
@@ -183,7 +187,7 @@ type item struct {
 const unsized = -1
 
 // item returns entry i of a page; ok is false if it is not there any more.
-func (t *tree) item(ctx context.Context, p page, i int, sizes bool) (it item, ok bool, err error) {
+func (t *tree) item(ctx context.Context, p excerpt, i int, sizes bool) (it item, ok bool, err error) {
 	it.size = unsized
 	parent := p.way.Last()
 	it.Entry, err = p.dir.At(ctx, i)
@@ -196,7 +200,7 @@ func (t *tree) item(ctx context.Context, p page, i int, sizes bool) (it item, ok
 		it.File = nodes.Failing(err)
 		return it, it.Name != "", nil
 	}
-	if len(p.way.Entries) == 1 && it.Name == t.hidden {
+	if len(p.way.Entries) == 1 && t.hides(it.Name) {
 		return it, false, nil
 	}
 	it.Entry = it.Inherit(parent.Attr)
@@ -234,7 +238,7 @@ func (t *tree) followed(ctx context.Context, way nodes.Way, link nodes.Entry) no
 }
 
 // items calls visit for all of a page.
-func (t *tree) items(ctx context.Context, w *reply, p page, sizes bool, visit func(item) error) error {
+func (t *tree) items(ctx context.Context, w *reply, p excerpt, sizes bool, visit func(item) error) error {
 	var batch []item
 	for from := p.from; from < p.to; from += batchSize {
 		if err := w.turn.take(); err != nil {
@@ -274,7 +278,7 @@ type nameLine struct {
 	Modified *time.Time `json:"modified,omitempty"`
 }
 
-func (t *tree) jsonLines(ctx context.Context, w *reply, out *bufio.Writer, p page, l listing) error {
+func (t *tree) jsonLines(ctx context.Context, w *reply, out *bufio.Writer, p excerpt, l listing) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	return t.items(ctx, w, p, l.sizes, func(it item) error {

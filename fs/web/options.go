@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"recfs/cache"
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
@@ -15,6 +16,7 @@ type Options struct {
 	Cache  *cache.Cache
 	Build  string // tells apart programs that may show other bytes of one source
 
+	Page        page.List // what the page lists; nil: there is no page
 	WebDAV      bool
 	Hosts       []string // names of this server besides those of loopback
 	Origins     []string // whose pages may read

@@ -84,10 +84,10 @@ func (w *reply) ReadFrom(src io.Reader) (n int64, err error) {
 }
 
 // ofContent are the headers that tell of what was not sent in the end.
-var ofContent = []string{"Accept-Ranges", "Content-Disposition", "Content-Range", "Etag", "Last-Modified"}
+var ofContent = []string{"Accept-Ranges", "Content-Disposition", "Content-Encoding", "Content-Range", "Etag", "Last-Modified"}
 
-// answer sends all of a small body.
-func (w *reply) answer(r *http.Request, status int, contentType string, body []byte) {
+// Answer sends all of a small body.
+func (w *reply) Answer(r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
 	for _, name := range ofContent {
 		if status >= http.StatusBadRequest && !(name == "Content-Range" && status == http.StatusRequestedRangeNotSatisfiable) {

@@ -113,7 +113,7 @@ func (t *tree) getObject(w *reply, r *http.Request, key string, q url.Values) er
 func writeXML(w *reply, r *http.Request, v any) error {
 	b, err := xml.Marshal(v)
 	if err == nil {
-		w.answer(r, http.StatusOK, "application/xml", append([]byte(xml.Header), b...))
+		w.Answer(r, http.StatusOK, "application/xml", append([]byte(xml.Header), b...))
 	}
 	return err
 }
@@ -145,7 +145,7 @@ func refuseS3(w *reply, r *http.Request, err *refusal) {
 		XMLName                            xml.Name `xml:"Error"`
 		Code, Message, Resource, RequestId string
 	}{Code: code, Message: err.text, Resource: r.URL.Path, RequestId: id})
-	w.answer(r, err.status, "application/xml", append([]byte(xml.Header), b...))
+	w.Answer(r, err.status, "application/xml", append([]byte(xml.Header), b...))
 }
 
 // A listResult is what a listing of the bucket says, of both versions.

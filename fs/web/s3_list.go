@@ -249,7 +249,7 @@ func (f *folder) name(i int) (n name, ok bool, err error) {
 	if err != nil {
 		return n, false, f.l.passing(err)
 	}
-	return n, f.at != "" || n.text != f.l.t.hidden, nil
+	return n, f.at != "" || !f.l.t.hides(n.text), nil
 }
 
 // next takes a name in the order of the tree.

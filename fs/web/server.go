@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"recfs/fs/web/page"
 )
 
 // The limits of docs/tree/serve.md section 5.
@@ -33,8 +35,13 @@ type Server struct {
 func NewServer(opt Options) *Server {
 	s := &Server{
 		front: &front{opt: opt, turns: newTurns(opt.MaxRequests)},
-		tree:  &tree{opt.Root, opt.Hidden, opt.Cache, opt.Build, opt.WebDAV},
+		tree:  &tree{root: opt.Root, hidden: opt.Hidden, cache: opt.Cache, build: opt.Build, webdav: opt.WebDAV},
 		conns: make(chan struct{}, maxConns),
+	}
+	if t := s.tree; opt.Page != nil {
+		t.site = page.New(page.Tree{
+			Path: pathOf, Find: t.find, Within: t.within, Tag: t.tag, Status: func(err error) int { return refusalOf(err).status },
+		}, opt.Page)
 	}
 	s.secrets.Store(&Secrets{})
 	return s

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"recfs/cache"
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
@@ -39,9 +40,12 @@ const statusGone = 499
 // refusalOf is the one place where errors become what a client sees.
 func refusalOf(err error) *refusal {
 	r, own := errors.AsType[*refusal](err)
+	p, ofPage := errors.AsType[*page.Refusal](err)
 	switch {
 	case own:
 		return r
+	case ofPage:
+		return &refusal{p.Status, p.Text, ""}
 	case errors.Is(err, context.Canceled):
 		return errGone
 	case errors.Is(err, nodes.ErrStale):

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"recfs/cache"
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
@@ -20,7 +21,11 @@ type tree struct {
 	cache  *cache.Cache
 	build  string
 	webdav bool
+	site   *page.Site // nil: there is none
 }
+
+// hides reports whether a name in the root is not there.
+func (t *tree) hides(name string) bool { return name == t.hidden || name == page.Name }
 
 // within runs a part of a request that decodes something. It may begin again.
 func (t *tree) within(ctx context.Context, do func(context.Context) error) error {
@@ -49,6 +54,12 @@ func parsePath(escaped string) (name string, slash bool, err error) {
 	return strings.Join(parts, "/"), slash, nil
 }
 
+// pathOf is parsePath for what may end in a slash or not.
+func pathOf(escaped string) (string, error) {
+	name, _, err := parsePath(escaped)
+	return name, err
+}
+
 // isName reports whether name can be that of an entry.
 func isName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
@@ -56,7 +67,7 @@ func isName(name string) bool {
 
 // find returns the way to what is called name.
 func (t *tree) find(ctx context.Context, name string) (way nodes.Way, err error) {
-	if first, _, _ := strings.Cut(name, "/"); first == t.hidden {
+	if first, _, _ := strings.Cut(name, "/"); t.hides(first) {
 		return way, errMissing
 	}
 	err = t.within(ctx, func(ctx context.Context) error {

@@ -32,6 +32,12 @@ type versioned struct {
 
 func (v *versioned) Version(context.Context, string) (string, error) { return v.version, nil }
 
+// Tree implements nodes.Recording.
+func (v *versioned) Tree(context.Context) (nodes.Dir, error) { return v.Dir, nil }
+
+// IsRecording implements nodes.Recording.
+func (v *versioned) IsRecording() bool { return true }
+
 // A file that is late fails behind its first megabyte.
 type late struct{}
 

@@ -70,7 +70,7 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 	case "0", "1":
 	case "", "infinity":
 		body := xml.Header + `<D:error xmlns:D="DAV:"><D:propfind-finite-depth/></D:error>`
-		w.answer(r, http.StatusForbidden, "application/xml; charset=utf-8", []byte(body))
+		w.Answer(r, http.StatusForbidden, "application/xml; charset=utf-8", []byte(body))
 		return nil
 	default:
 		return &refusal{http.StatusBadRequest, "bad value of Depth", ""}
@@ -97,7 +97,7 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 // multistatus tells of an entry, and of those in it if that is wanted.
 func (t *tree) multistatus(w *reply, r *http.Request, way nodes.Way, it item, asked propfind, below bool) error {
 	ctx := r.Context()
-	var p page
+	var p excerpt
 	var err error
 	if below && it.Dir != nil {
 		p.way = way

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
@@ -19,7 +20,7 @@ import (
 var styleSheet []byte
 
 // html writes a page of a folder for people. All links are relative.
-func (t *tree) html(ctx context.Context, w *reply, out *bufio.Writer, p page, l listing) error {
+func (t *tree) html(ctx context.Context, w *reply, out *bufio.Writer, p excerpt, l listing) error {
 	names := strings.Split(p.way.Path(), "/")
 	if names[0] == "." {
 		names = nil
@@ -30,20 +31,27 @@ func (t *tree) html(ctx context.Context, w *reply, out *bufio.Writer, p page, l 
 		title = shown(names[len(names)-1])
 	}
 	fmt.Fprintf(out, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
-		"<title>%s</title>\n<link rel=\"stylesheet\" href=\"%s?style=1\">\n<nav><a href=\"%s\"%s>recfs</a>", title, up(len(names)), up(len(names)), upKey(len(names) == 1))
+		"<title>%s</title>\n<link rel=\"stylesheet\" href=\"%s?style=1\">\n<nav><a href=\"%s\"%s>recfs</a>", title, up(len(names)), up(len(names)), upKey(len(names) == 1 && t.site == nil))
+	if t.site != nil {
+		fmt.Fprintf(out, " / <a href=\"%s?files\"%s>files</a>", up(len(names)), upKey(len(names) == 1))
+	}
 	for i, name := range names {
 		n := len(names) - 1 - i
 		fmt.Fprintf(out, " / <a href=\"%s\"%s><bdi>%s</bdi></a>", up(n), upKey(n == 1), shown(name))
 	}
 	fmt.Fprint(out, "</nav>\n<main>\n<table>\n<thead><tr><th scope=\"col\">Name<th scope=\"col\">Kind<th scope=\"col\">Size<th scope=\"col\">Modified</thead>\n<tbody>\n")
-	if err := t.items(ctx, w, p, l.sizes, func(it item) error { return writeRow(out, it) }); err != nil {
+	if err := t.items(ctx, w, p, l.sizes, func(it item) error { return t.writeRow(out, p, it) }); err != nil {
 		return err
 	}
 	fmt.Fprint(out, "</tbody>\n</table>\n")
 	if l.after != "" || p.next != "" {
 		fmt.Fprint(out, "<p>")
 		if l.after != "" {
-			fmt.Fprint(out, "<a href=\"./\">first page</a> ")
+			first := "./"
+			if l.files {
+				first += "?files"
+			}
+			fmt.Fprintf(out, "<a href=\"%s\">first page</a> ", first)
 		}
 		if p.next != "" {
 			fmt.Fprintf(out, "<a rel=\"next\" accesskey=\"n\" href=\"%s\">next page</a>", html.EscapeString(l.nextURL(p.next)))
@@ -62,8 +70,12 @@ func upKey(above bool) string {
 	return ""
 }
 
-func writeRow(out *bufio.Writer, it item) error {
-	slash, size, modified := "", "", ""
+func (t *tree) writeRow(out *bufio.Writer, p excerpt, it item) error {
+	slash, size, modified, play := "", "", "", ""
+	if t.site != nil && nodes.IsRecording(it.Entry) {
+		up := strings.Repeat("../", len(p.way.Entries)-1)
+		play = fmt.Sprintf(` <a href="./%s%s/play/%s" aria-label="play %s">play</a>`, up, page.Name, escape(path.Join(p.way.Path(), it.Name)), shown(it.Name))
+	}
 	if it.Dir != nil {
 		slash = "/"
 	}
@@ -73,8 +85,8 @@ func writeRow(out *bufio.Writer, it item) error {
 	if !it.Time.IsZero() {
 		modified = it.Time.UTC().Format(time.DateTime)
 	}
-	_, err := fmt.Fprintf(out, "<tr><td><a href=\"./%s%s\"><bdi>%s</bdi>%s</a><td>%s<td>%s<td>%s\n",
-		escape(it.Name), slash, shown(it.Name), slash, shown(kind(it.Entry)), size, modified)
+	_, err := fmt.Fprintf(out, "<tr><td><a href=\"./%s%s\"><bdi>%s</bdi>%s</a><td>%s%s<td>%s<td>%s\n",
+		escape(it.Name), slash, shown(it.Name), slash, shown(kind(it.Entry)), play, size, modified)
 	return err
 }
 

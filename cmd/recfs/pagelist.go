@@ -1,0 +1,4 @@
+package main
+
+// A pageList is what the page of recfs serve lists.
+type pageList struct{}
