@@ -26,9 +26,10 @@ if there is a problem, 2 if there is nothing to read.`,
 
 func runCheck(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print each problem as a JSON object")
+	color := registerColor(flags)
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		c := &checker{out: e.stdout, asJSON: *asJSON, told: map[string]bool{}, notes: e.stderr, meter: newMeter(e.stderr, "checking")}
+		c := &checker{colors: color.on(e), out: e.stdout, asJSON: *asJSON, told: map[string]bool{}, notes: e.stderr, meter: newMeter(e.stderr, "checking")}
 		stop := a.measure(ctx, c.meter, args, everything)
 		report := func(problems []problem) { c.report(ctx, problems) }
 		unreadable := func(name string, err error) { report([]problem{fileProblem(name, err)}) }
@@ -57,6 +58,7 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 // A checker reads everything and tells what is wrong.
 type checker struct {
 	asJSON bool
+	colors colors
 	meter  *meter
 
 	mu         sync.Mutex // guards what follows
@@ -89,7 +91,7 @@ func (c *checker) report(ctx context.Context, problems []problem) {
 			if c.asJSON {
 				_ = writeJSON(c.out, p) // its error has ended the command
 			} else {
-				fmt.Fprintln(c.out, p)
+				fmt.Fprintln(c.out, p.text(c.colors))
 			}
 		})
 	}

@@ -47,7 +47,9 @@ func runDiff(flags *pflag.FlagSet) runFunc {
 	flags.BoolVar(&d.all, "all", false, fmt.Sprintf("print all differences of a part, not only %d", shownOfPart))
 	flags.StringVar(&d.png, "png", "", "also draw the tiles of two maps that differ, to `FILE`")
 	flags.BoolVar(&d.sideBySide, "side-by-side", false, "draw the old map and the new one beside each other, with --png")
+	color := registerColor(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
+		e.colors = color.on(e)
 		if !calledByGit() {
 			return d.run(ctx, e, a, args)
 		}
@@ -151,7 +153,7 @@ func (p *changePrinter) print(c compare.Change) error {
 	if p.inPart++; p.inPart > shownOfPart && !p.all {
 		return nil
 	}
-	_, err := fmt.Fprintln(p.stdout, changeText(c))
+	_, err := fmt.Fprintln(p.stdout, p.colors.paint(changeColors[c.Kind], changeText(c)))
 	return err
 }
 
@@ -178,8 +180,13 @@ func partOf(name string) string {
 // maxShown is how much of a value is shown to people.
 const maxShown = 60
 
+var (
+	changeSigns  = map[compare.Kind]string{compare.Added: "+ ", compare.Removed: "- ", compare.Changed: "~ "}
+	changeColors = map[compare.Kind]string{compare.Added: green, compare.Removed: red, compare.Changed: yellow}
+)
+
 func changeText(c compare.Change) string {
-	sign := map[compare.Kind]string{compare.Added: "+ ", compare.Removed: "- ", compare.Changed: "~ "}[c.Kind]
+	sign := changeSigns[c.Kind]
 	var tells []string
 	switch {
 	case c.Old != nil && c.New != nil:

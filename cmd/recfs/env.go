@@ -55,6 +55,7 @@ type env struct {
 	stdout   io.Writer
 	stderr   io.Writer
 	terminal bool // stdout is one
+	colors   colors
 
 	// far says how far the command came, and how to go on, if it is interrupted and does not say so
 	// itself; nil: there is nothing to say.

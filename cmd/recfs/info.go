@@ -30,6 +30,7 @@ recordings.jsonl, and those that only one recording is asked for.` + aboutInput,
 
 func runInfo(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
+	color := registerColor(flags)
 	return readFlags(flags).orInput().onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		f := failures{env: e}
 		told, needs := 0, newNeedFinder(a, args)
@@ -52,7 +53,7 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 			if *asJSON {
 				err = writeJSON(e.stdout, s)
 			} else {
-				err = s.write(e.stdout, told > 0)
+				err = s.write(e.stdout, color.on(e), told > 0)
 			}
 			if err != nil {
 				return err
@@ -67,17 +68,18 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 }
 
 // write prints the summary for a person, after an empty line if it is not the first.
-func (s *summary) write(w io.Writer, later bool) error {
+func (s *summary) write(w io.Writer, c colors, later bool) error {
 	var b strings.Builder
 	if later {
 		b.WriteByte('\n')
 	}
-	b.WriteString(printable(s.Path) + "\n")
-	line := func(what string, parts ...string) {
+	b.WriteString(c.paint(bold, printable(s.Path)) + "\n")
+	colored := func(color, what string, parts ...string) {
 		if text := strings.Join(parts, ", "); text != "" {
-			fmt.Fprintf(&b, "  %-14s %s\n", what, printable(text))
+			fmt.Fprintf(&b, "  %-14s %s\n", what, c.paint(color, printable(text)))
 		}
 	}
+	line := func(what string, parts ...string) { colored("", what, parts...) }
 	line("what", strings.Join(strings.Fields(s.Format+" "+s.Version+" "+s.Layout), " "), humanSize(s.Size))
 	line("modified", localTime(&s.Modified))
 	line("start", localTime(s.Start))
@@ -100,7 +102,7 @@ func (s *summary) write(w io.Writer, later bool) error {
 			break
 		}
 		p.Path, p.Format = "", ""
-		line("problem", strings.TrimPrefix(p.String(), ": "))
+		colored(red, "problem", strings.TrimPrefix(p.String(), ": "))
 	}
 	if len(s.Found) == 0 {
 		line("problems", "none known; 'recfs check' reads everything")

@@ -33,7 +33,9 @@ func runLs(flags *pflag.FlagSet) runFunc {
 	flags.BoolVar(&l.asJSON, "json", false, "print a JSON object for each entry")
 	flags.BoolP("all", "a", false, "changes nothing: every name is listed anyway")
 	flags.BoolP("one", "1", false, "changes nothing: there is one name a line anyway")
+	color := registerColor(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+		e.colors = color.on(e)
 		w := bufio.NewWriter(e.stdout)
 		l.env, l.w, l.headings = e, w, len(args) > 1 || l.recursive
 		e.far = func() string { return count(l.listed, "entry", "entries") + " listed" + fromStart }
@@ -110,8 +112,9 @@ func (l *lister) names(ctx context.Context, dir nodes.Dir) error {
 	n, err := now.Len(ctx)
 	for i := 0; i < n && err == nil; i++ {
 		var b []byte
-		if b, _, err = nodes.AppendName(ctx, now, nil, i); err == nil {
-			err = l.line(ctx, string(b), nodes.Entry{Name: string(b)})
+		var mode iofs.FileMode
+		if b, mode, err = nodes.AppendName(ctx, now, nil, i); err == nil {
+			err = l.name(mode, string(b))
 		}
 	}
 	return err
@@ -129,14 +132,20 @@ func (l *lister) heading(name string) {
 	l.later = true
 }
 
+// name prints the name of one entry.
+func (l *lister) name(mode iofs.FileMode, name string) error {
+	l.listed++
+	_, err := fmt.Fprintln(l.w, l.env.colors.name(mode, l.env.fileName(name)))
+	return err
+}
+
 // line prints one entry, which is called name. A file whose size cannot be told is printed too, and
 // an error.
 func (l *lister) line(ctx context.Context, name string, e nodes.Entry) error {
-	l.listed++
 	if !l.long && !l.asJSON {
-		_, err := fmt.Fprintln(l.w, l.env.fileName(e.Name))
-		return err
+		return l.name(e.Type(), e.Name)
 	}
+	l.listed++
 	size, failed := sizeOf(ctx, e)
 	if l.asJSON {
 		line := newEntryLine(name, e)
@@ -151,9 +160,9 @@ func (l *lister) line(ctx context.Context, name string, e nodes.Entry) error {
 	}
 	arrow := ""
 	if e.Type() == iofs.ModeSymlink {
-		arrow = " -> " + e.Link
+		arrow = l.env.fileName(" -> " + e.Link)
 	}
-	_, err := fmt.Fprintf(l.w, "%s %12s %s %s\n", modeOf(e), l.sizeText(size, failed), e.Time.Local().Format("2006-01-02 15:04"), l.env.fileName(e.Name+arrow))
+	_, err := fmt.Fprintf(l.w, "%s %12s %s %s\n", modeOf(e), l.sizeText(size, failed), e.Time.Local().Format("2006-01-02 15:04"), l.env.colors.name(e.Type(), l.env.fileName(e.Name))+arrow)
 	if err != nil {
 		return err
 	}

@@ -161,6 +161,7 @@ func testJSONLines(t *testing.T, line string, text *bytes.Buffer) {
 
 func testText(t *testing.T, line, text string) {
 	t.Helper()
+	text = strings.NewReplacer(bold, "", red, "", green, "", yellow, "", boldBlue, "", boldCyan, "", plainly, "").Replace(text)
 	for _, r := range text {
 		if !unicode.IsGraphic(r) && r != '\n' && !(r == '\t' && strings.HasPrefix(line, "completion")) {
 			t.Errorf("%s prints %U", line, r)

@@ -28,23 +28,26 @@ type problem struct {
 	at     *int64 // where the bytes are damaged, of those that say so
 }
 
-func (p problem) String() string {
+func (p problem) String() string { return p.text(false) }
+
+// text is the problem as one line.
+func (p problem) text(c colors) string {
 	var text strings.Builder
 	add := func(known bool, format string, value any) {
 		if known {
-			fmt.Fprintf(&text, format, value)
+			text.WriteString(printable(fmt.Sprintf(format, value)))
 		}
 	}
-	text.WriteString(p.Path)
+	text.WriteString(c.paint(bold, printable(p.Path)))
 	add(p.Format != "", ": %s", p.Format)
 	add(p.Segment != nil, ": segment %d", value(p.Segment))
 	add(p.Chunk != nil, ": chunk %d", value(p.Chunk))
 	add(p.Object != "", ": %s", p.Object)
 	add(p.Offset != nil, ": offset %d", value(p.Offset))
-	add(true, ": %s", p.Reason)
+	text.WriteString(": " + c.paint(red, printable(p.Reason)))
 	add(p.Code != "", " (%s)", p.Code)
 	add(p.Files > 1, ", and so %d files", p.Files)
-	return printable(text.String())
+	return text.String()
 }
 
 // fileProblem is that of a file or folder that cannot be read.

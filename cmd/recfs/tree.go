@@ -26,7 +26,9 @@ func runTree(flags *pflag.FlagSet) runFunc {
 	depth := flags.IntP("level", "L", 0, "show only this many levels; 0 is no limit")
 	asJSON := flags.Bool("json", false, "print a JSON object for each PATH, with its contents")
 	flags.BoolP("all", "a", false, "changes nothing: every name is shown anyway")
+	color := registerColor(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+		e.colors = color.on(e)
 		if *depth < 0 {
 			return usagef("tree: the level cannot be negative")
 		}
@@ -65,7 +67,7 @@ type treePrinter struct {
 
 // tree draws the tree of e, which is called name.
 func (t *treePrinter) tree(ctx context.Context, name string, e nodes.Entry) {
-	fmt.Fprintln(t.w, printable(name))
+	fmt.Fprintln(t.w, t.env.colors.name(e.Type(), printable(name)))
 	if e.Dir == nil {
 		t.files++
 	}
@@ -118,9 +120,9 @@ func (t *treePrinter) line(before string, e nodes.Entry) {
 	t.count(e)
 	arrow := ""
 	if e.Type() == iofs.ModeSymlink {
-		arrow = " -> " + e.Link
+		arrow = printable(" -> " + e.Link)
 	}
-	fmt.Fprintf(t.w, "%s%s\n", before, printable(e.Name+arrow))
+	fmt.Fprintln(t.w, before+t.env.colors.name(e.Type(), printable(e.Name))+arrow)
 }
 
 func (t *treePrinter) count(e nodes.Entry) {
