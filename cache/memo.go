@@ -98,6 +98,18 @@ func (m *Memo[K, V]) Peek(k K) (V, bool) {
 	return zero, false
 }
 
+// Await is Peek that waits for a value that is being computed.
+func (m *Memo[K, V]) Await(ctx context.Context, k K) (v V, ok bool) {
+	if v, ok = m.Peek(k); ok {
+		return v, true
+	}
+	if cl := m.join(k); cl != nil {
+		v, err := m.wait(ctx, k, cl)
+		return v, err == nil
+	}
+	return v, false
+}
+
 // Put remembers v, which was computed elsewhere, as the value for k.
 func (m *Memo[K, V]) Put(k K, v V, cost int64) { m.c.set(key{m.id, k}, v, cost) }
 

@@ -52,7 +52,7 @@ var house = []room{
 	{
 		dir: "formats/archive",
 		allow: []string{
-			"recfs/formats", "recfs/formats/recordings", "recfs/formats/source", "recfs/formats/unpack", "recfs/formats/container", "recfs/cache", "recfs/nodes",
+			"recfs/formats", "recfs/formats/recordings", "recfs/formats/source", "recfs/formats/unpack", "recfs/formats/container", "recfs/cache", "recfs/nodes", "recfs/nodes/play",
 			"github.com/cespare/xxhash/v2",
 		},
 	},
@@ -66,7 +66,7 @@ var house = []room{
 		},
 	},
 	{dir: "formats/compare", allow: []string{"recfs/formats", "recfs/nodes", "recfs/nodes/play"}},
-	{dir: "formats/views", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/parquet", "recfs/formats/internal/rowcount", "recfs/cache", "recfs/nodes"}},
+	{dir: "formats/views", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/parquet", "recfs/formats/internal/rowcount", "recfs/cache", "recfs/nodes", "recfs/nodes/play"}},
 	{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),
@@ -83,12 +83,12 @@ var house = []room{
 	{dir: "formats/internal/rowcount", allow: []string{"recfs/formats/columnar", "recfs/formats/internal/indexfile"}},
 	{
 		dir:   "formats/internal/testing/formatstest",
-		allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/recordings", "recfs/formats/source", "recfs/cache", "recfs/nodes", "recfs/nodes/nodestest", "github.com/klauspost/compress/..."},
+		allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/recordings", "recfs/formats/source", "recfs/cache", "recfs/nodes", "recfs/nodes/play", "recfs/nodes/nodestest", "github.com/klauspost/compress/..."},
 	},
 	{
 		dir:     "formats/internal/testing/example", // a format to read, which the program does not have
 		allow:   []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/rowcount"},
-		special: map[string][]string{"index.go": {"recfs/formats/views"}, "tree*.go": {"recfs/formats/views", "recfs/formats/internal/jsonenc", "recfs/nodes", "recfs/cache"}},
+		special: map[string][]string{"index.go": {"recfs/formats/views"}, "tree*.go": {"recfs/formats/views", "recfs/formats/internal/jsonenc", "recfs/nodes", "recfs/nodes/play", "recfs/cache"}},
 	},
 	{
 		dir: "formats/echo",

@@ -94,6 +94,7 @@ type Game[T any] struct {
 	States   *Documents[T]                                     // states/
 	Tables   []Table[T]                                        // tables/
 	Files    []nodes.Entry                                     // what the format alone has
+	Play     *Play[T]                                          // how it plays
 }
 
 // Dir returns the directory of the recording, and its tables.
@@ -130,7 +131,7 @@ func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
 	if len(g.Tables) > 0 {
 		entries = append(entries, nodes.Entry{Name: "tables", Dir: parquet.Dir(t.cache, t.Input, t.Format, tables)})
 	}
-	return nodes.List(t.Timed(append(entries, g.Files...))...), tables
+	return t.playing(nodes.List(t.Timed(append(entries, g.Files...))...), g.Play), tables
 }
 
 // document is index.json of a value, with what is wrong with the stream around the recording.

@@ -7,9 +7,17 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
-// A Recording is the [nodes.Dir] of a recording that plays.
+// A Source is the [nodes.Dir] of a recording that may play.
+type Source interface {
+	// Play returns how it plays, nil if it does not.
+	Play(ctx context.Context) (Recording, error)
+}
+
+// A Recording plays.
 type Recording interface {
 	// About tells what there is to see. Nothing is decoded for it.
 	About(ctx context.Context) (*About, error)
@@ -22,6 +30,12 @@ type Recording interface {
 	// many have them.
 	Players(ctx context.Context, q string, first, limit int) ([]Player, int, error)
 }
+
+// A BadParameter names a parameter whose value makes no sense, such as a block that lies outside of
+// a recording.
+type BadParameter string
+
+func (e BadParameter) Error() string { return "bad parameter: " + string(e) }
 
 // Kinds of recordings.
 const (
@@ -40,6 +54,11 @@ func FramesPerBlock(kind string) int64 {
 	return 250
 }
 
+// IsStep reports whether frames of a kind may be so many ticks apart.
+func IsStep(kind string, step int) bool {
+	return step == 1 || kind != NetHack && 1 < step && step <= 64 && step&(step-1) == 0
+}
+
 // LaneValues is how many values a Lane has at most.
 const LaneValues = 600
 
@@ -49,8 +68,25 @@ const MaxMarks = 500
 // MaxEvents is how many events a Block has at most.
 const MaxEvents = 1000
 
+// MaxText is how many bytes a name or the text of an Event has at most.
+const MaxText = 1024
+
+// Cut returns a text of MaxText bytes at most, with an ellipsis at the end of one that was longer.
+func Cut(s string) string {
+	if len(s) <= MaxText {
+		return s
+	}
+	const ellipsis = "…"
+	n := MaxText - len(ellipsis)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + ellipsis
+}
+
 // An About is what there is to know of a recording before a frame of it is made.
 type About struct {
+	Status
 	Kind   string      `json:"kind"`
 	First  *int64      `json:"first"` // the first tick, nil if there is none
 	Last   *int64      `json:"last"`
@@ -62,6 +98,27 @@ type About struct {
 	Marks  []Mark      `json:"marks"`
 	More   int64       `json:"more"` // marks that are left out, evenly
 	Map    *Ground     `json:"map"`
+}
+
+// Spread returns at most so many of n things, evenly, the first and the last among them.
+func Spread[V any](n, most int, thing func(i int) V) []V {
+	list := make([]V, 0, min(n, most))
+	for i := range min(n, most) {
+		if n > most {
+			i = int(int64(i) * int64(n-1) / int64(most-1))
+		}
+		list = append(list, thing(i))
+	}
+	return list
+}
+
+// A Status is what a list of recordings tells of one, too.
+type Status struct {
+	Format   string  `json:"format"`
+	Complete *bool   `json:"complete"`
+	Finished *bool   `json:"finished"`
+	Problems *int64  `json:"problems"`
+	Error    *string `json:"error"`
 }
 
 // A Lane is a number over the time of a recording, in LaneValues pieces at most.
@@ -80,7 +137,7 @@ type Mark struct {
 
 // A Ground is the map of a recording that is played on one.
 type Ground struct {
-	Path   string `json:"path"` // of the map, from the root of the archive
+	Path   string `json:"path"` // of the map, from the folder in which the recording lies
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
 }
@@ -98,13 +155,13 @@ type Block struct {
 }
 
 // A Track is an entity for as long as it is there, in a Block. A column has a number for each of
-// its frames; nil: not known.
+// its N frames; nil: not known.
 type Track struct {
 	ID         ID
 	Name       string
 	Team       string
 	Kind       string
-	At         int // its first frame
+	At, N      int // its first frame, and how many there are
 	X, Y, Z, A []int32
 	S          []int32 // bits, docs/tree/page.md section 3
 }
@@ -127,10 +184,33 @@ type Event struct {
 	Tick int64  `json:"t"`
 	Kind string `json:"kind"`
 	Text string `json:"text"`
-	ID   ID     `json:"id,omitempty"` // of the Track that did it
+	Say  string `json:"say,omitempty"` // what somebody says in it: Text ends with that
+	ID   ID     `json:"id,omitempty"`  // of the Track that did it
 	To   ID     `json:"to,omitempty"`
 	// Secret is what Text is with all that is secret; "": Text says it all.
 	Secret string `json:"-"`
+}
+
+// Told returns the event with what is secret in it.
+func (e Event) Told() Event {
+	if e.Secret != "" {
+		if e.Say != "" {
+			e.Say = e.Secret[len(e.Text)-len(e.Say):]
+		}
+		e.Text = e.Secret
+	}
+	return e
+}
+
+// HasWords reports whether a text has all of these words, without regard to case.
+func HasWords(text, words string) bool {
+	text = strings.ToLower(text)
+	for word := range strings.FieldsSeq(strings.ToLower(words)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // A Query asks for events.
@@ -138,9 +218,10 @@ type Query struct {
 	From  int64
 	Back  bool     // towards the beginning
 	Kinds []string // nil: all
-	Words string   // which the text has, without regard to case
+	Words string   // all of which the text has, without regard to case
 	ID    ID       // of who did it or whom it befell; "": any
-	Limit int
+	Limit int      // more if those of the last tick are
+	Told  bool     // what is secret is told, and counts as text
 }
 
 // MaxChunks is how many chunks an answer to a Query decodes at most.

@@ -1,0 +1,204 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"unsafe"
+
+	"recfs/formats"
+	"recfs/nodes"
+	"recfs/nodes/play"
+)
+
+// A blockKey names a block.
+type blockKey struct {
+	block int64
+	step  int
+}
+
+// A block is a play.Block with the point behind its last tick, where the next one goes on.
+type block struct {
+	*play.Block
+	chunk int
+	point any // nil: there is none
+}
+
+// A Key tells entities apart: a Track ends where either number changes.
+type Key struct{ ID, Part int64 }
+
+// A Stage is where a Player shows who is there, frame by frame.
+type Stage struct {
+	*play.Block
+	Tick int64 // of the frame that is being shown, which is number Frames
+
+	step   int64
+	events *Events
+
+	meter
+	tracks map[Key]int // the latest of each entity
+}
+
+// A meter counts what is being made to the request.
+type meter struct {
+	held          *formats.Held
+	used, charged int64
+	err           error
+}
+
+// newMeter returns a meter, whose held is to be freed.
+func newMeter(ctx context.Context) (meter, error) {
+	held, err := formats.Charge(ctx, 0)
+	return meter{held: held}, err
+}
+
+// Use counts bytes that are kept alive.
+func (m *meter) Use(n int64) {
+	const once = 64 << 10
+	if m.used += n; m.used > m.charged && m.err == nil {
+		m.err = m.held.Grow(m.used + once - m.charged)
+		m.charged = m.used + once
+	}
+}
+
+// Track returns the Track of an entity in this frame, until the next is asked for. To a fresh one
+// the Player gives ID, Name, Team and Kind; to every one a number for each of its columns.
+func (s *Stage) Track(k Key) (t *play.Track, fresh bool) {
+	i, ok := s.tracks[k]
+	if !ok || s.Tracks[i].At+s.Tracks[i].N != s.Frames {
+		i, fresh = len(s.Tracks), true
+		s.Tracks = append(s.Tracks, play.Track{At: s.Frames})
+		s.tracks[k] = i
+		s.Use(trackCost)
+	}
+	t = &s.Tracks[i]
+	t.N++
+	s.Use(frameCost)
+	return t, fresh
+}
+
+const (
+	trackCost = 2*int64(unsafe.Sizeof(play.Track{})) + 64
+	frameCost = 2 * 5 * 4 // of a track: the columns are at most half empty
+)
+
+// Frames implements play.Recording.
+func (p *playing[T]) Frames(ctx context.Context, number int64, step int) (*play.Block, error) {
+	if !play.IsStep(p.Kind, step) {
+		return nil, play.BadParameter("step")
+	}
+	x, err := p.t.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, ok := p.span(x, blockKey{number, step}); !ok {
+		return nil, play.BadParameter("block")
+	}
+	b, err := p.blocks.Get(ctx, blockKey{number, step})
+	if err != nil {
+		return nil, err
+	}
+	return b.Block, nil
+}
+
+// span returns the ticks of a block that are in the recording; ok is false if none is.
+func (p *playing[T]) span(x *T, k blockKey) (first, last int64, ok bool) {
+	if p.chunks(x) == 0 || k.block < 0 {
+		return 0, 0, false
+	}
+	size := play.FramesPerBlock(p.Kind) * int64(k.step)
+	end := p.last(x)
+	if k.block > end/size {
+		return 0, 0, false
+	}
+	first = max(k.block*size, p.Chunk(x, 0).First)
+	last = min(k.block*size+size-1, end)
+	return first, last, first <= last
+}
+
+// end returns the last tick before the next chunk.
+func (p *playing[T]) end(x *T, chunk int) int64 {
+	if chunk+1 < p.chunks(x) {
+		return p.Chunk(x, chunk+1).First - 1
+	}
+	return p.last(x)
+}
+
+// block makes a block. It goes on from the one before if that is at hand or is being made.
+func (p *playing[T]) block(ctx context.Context, k blockKey) (*block, int64, error) {
+	x, err := p.t.Index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	s := &Stage{Block: &play.Block{}, step: int64(k.step), tracks: map[Key]int{}}
+	if s.meter, err = newMeter(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer s.held.Free()
+	first, last, _ := p.span(x, k)
+	s.Tick = (first + s.step - 1) / s.step * s.step
+	s.First = s.Tick
+	s.events = &Events{meter: &s.meter, first: first}
+	b := &block{Block: s.Block, chunk: p.chunkOf(x, first)}
+	if before, ok := p.blocks.Await(ctx, blockKey{k.block - 1, k.step}); ok && before.chunk == b.chunk {
+		b.point = before.point
+	}
+	for {
+		end := min(last, p.end(x, b.chunk))
+		if err := p.show(ctx, x, s, b, first, end); err != nil {
+			return nil, 0, err
+		}
+		if end == last {
+			break
+		}
+		first, b.point = end+1, nil
+		b.chunk++
+	}
+	s.Events, s.More = s.events.rows, s.events.more
+	return b, s.used, nil
+}
+
+// show puts the ticks of a chunk on the stage, from the point of b on if it has one, and leaves the
+// point where they end. What is damaged has frames in which nobody is.
+func (p *playing[T]) show(ctx context.Context, x *T, s *Stage, b *block, first, last int64) error {
+	player, err := p.Open(ctx, x, b.chunk, b.point)
+	if err == nil && b.point == nil && first > p.Chunk(x, b.chunk).First {
+		err = player.Play(first-1, nil)
+	}
+	b.point = nil
+	if err == nil {
+		err = s.play(player, last)
+	}
+	if err == nil {
+		cost := int64(0)
+		b.point, cost = player.Point()
+		s.Use(cost)
+	} else if isDamage(err) {
+		err = nil
+	}
+	for ; s.Tick <= last; s.Tick += s.step {
+		s.Frames++
+	}
+	return errors.Join(err, s.err)
+}
+
+// play shows the frames of a Player up to a tick.
+func (s *Stage) play(player Player, last int64) error {
+	for ; s.Tick <= last; s.Tick += s.step {
+		if err := player.Play(s.Tick, s.events); err != nil {
+			return err
+		}
+		player.Show(s)
+		s.Frames++
+		if s.err != nil {
+			return s.err
+		}
+	}
+	return player.Play(last, s.events)
+}
+
+// isDamage reports whether an error says that bytes make no sense, and not that they could not be
+// read.
+func isDamage(err error) bool {
+	e, ok := errors.AsType[*formats.Error](err)
+	return ok && !formats.IsShort(e) && !errors.Is(e, nodes.ErrStale)
+}
