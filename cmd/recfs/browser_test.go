@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browserTime is how long a browser has for all that a test wants of it.
+const browserTime = 2 * time.Minute
+
+// A browser is a tab of a headless Chromium at a server of a test.
+type browser struct {
+	*testing.T
+	ctx    context.Context
+	server serverProcess
+}
+
+// openBrowser opens a tab of a number of CSS pixels at a server of a source. Without a browser the
+// test is skipped. What a page throws, or does against its policy, fails the test.
+func openBrowser(t *testing.T, source string, width, height int64, flags ...string) *browser {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", os.Getenv("RECFS_BROWSER")} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+		}
+	}
+	if program == "" {
+		t.Skip("there is no chromium or google-chrome, and RECFS_BROWSER names none")
+	}
+	p := startServer(t, source, flags...)
+	ctx, cancel := context.WithTimeout(context.Background(), browserTime)
+	ctx, stop := chromedp.NewContext(ctx, chromedp.WithAllocatorOptions(chromedp.ExecPath(program), chromedp.Flag("lang", "en-GB")))
+	t.Cleanup(func() {
+		stop()
+		cancel()
+	})
+	b := &browser{t, ctx, p}
+	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, height)))
+	must(t, chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			text := e.ExceptionDetails.Text
+			if e.ExceptionDetails.Exception != nil {
+				text += " " + e.ExceptionDetails.Exception.Description
+			}
+			t.Errorf("the page throws: %s", text)
+		case *runtime.EventConsoleAPICalled:
+			for _, a := range e.Args {
+				t.Logf("console: %s", a.Value)
+			}
+		case *log.EventEntryAdded:
+			if e.Entry.Source == log.EntrySourceSecurity {
+				t.Errorf("against the policy: %s", e.Entry.Text)
+			}
+		}
+	}))
+	return b
+}
+
+// open goes to a path of the server, with what is behind it, and waits for the page to be ready.
+func (b *browser) open(path string) {
+	b.Helper()
+	must(b.T, chromedp.Do(b.ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(b.server.http+path)))
+	b.wait("window.recfs && window.recfs.ready")
+}
+
+// wait waits until an expression is true, which is asked at each frame.
+func (b *browser) wait(expression string) {
+	b.Helper()
+	_, err := chromedp.Run(b.ctx, chromedp.Poll[any]("!!("+expression+")", chromedp.WithPollingTimeout(browserTime/4)))
+	if err != nil {
+		b.Fatalf("waiting for %s: %v; recfs is %s, the page says %.2000s", expression, err,
+			b.text("JSON.stringify(window.recfs)"), b.text("document.body.innerText"))
+	}
+}
+
+// text returns the value of an expression as text, awaiting a promise.
+func (b *browser) text(expression string) string {
+	b.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("(async()=>String(await("+expression+")))()", chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Errorf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// evaluate returns the value of an expression that has JSON, awaiting a promise.
+func evaluate[T any](b *browser, expression string) (v T) {
+	b.Helper()
+	text := b.text("JSON.stringify(await(" + expression + "))")
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		b.Fatalf("%s is %s: %v", expression, text, err)
+	}
+	return v
+}
+
+// press presses keys as a person does, see package kb.
+func (b *browser) press(keys string, modifiers ...chromedp.Modifier) {
+	b.Helper()
+	must(b.T, chromedp.Do(b.ctx, chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...))))
+}
+
+// click clicks the middle of what has a data-testid, or of the first of those that have it.
+func (b *browser) click(testid string) {
+	b.Helper()
+	must(b.T, chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(fmt.Sprintf("[data-testid=%q]", testid)))))
+}
+
+// prefer has the browser say that its user prefers something, as in prefers-color-scheme: dark.
+func (b *browser) prefer(feature, value string) {
+	b.Helper()
+	must(b.T, chromedp.Do(b.ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: feature, Value: value}},
+		})
+		return err
+	})))
+}
+
+// picture writes a PNG of what is seen into the directory named by RECFS_PICTURES, if it is set.
+func (b *browser) picture(name string) {
+	b.Helper()
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	must(b.T, err)
+	if dir := os.Getenv("RECFS_PICTURES"); dir != "" {
+		must(b.T, os.WriteFile(filepath.Join(dir, name), png, 0o644))
+	}
+}
+
+func TestBrowserOpensTheList(t *testing.T) {
+	b := openBrowser(t, filepath.Join("..", "..", "testdata", "archive"), 1280, 800)
+	b.open("/")
+	if got := evaluate[string](b, "window.recfs.view"); got != "list" {
+		t.Errorf("the view is %s", got)
+	}
+	b.picture("list.png")
+}
