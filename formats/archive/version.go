@@ -99,9 +99,6 @@ func (d childDir) Tree(ctx context.Context) (nodes.Dir, error) {
 // IsRecording tells [nodes.IsRecording].
 func (r recording) IsRecording() bool { return true }
 
-// Tree implements nodes.Recording.
-func (r recording) Tree(ctx context.Context) (nodes.Dir, error) { return r.tree(ctx) }
-
 // Version implements nodes.Versioned.
 func (f childFile) Version(ctx context.Context, _ string) (string, error) {
 	return f.Target.Version(ctx, "")

@@ -65,11 +65,8 @@ type playing[T any] struct {
 // A playingDir is the directory of a recording that plays.
 type playingDir struct {
 	nodes.Dir
-	recording play.Recording
+	play.Recording
 }
-
-// Play implements play.Source.
-func (d playingDir) Play(context.Context) (play.Recording, error) { return d.recording, nil }
 
 // playing returns a directory that plays, if p is not nil.
 func (t *Tree[T]) playing(dir nodes.Dir, p *Play[T]) nodes.Dir {

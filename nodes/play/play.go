@@ -11,13 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Source is the [nodes.Dir] of a recording that may play.
-type Source interface {
-	// Play returns how it plays, nil if it does not.
-	Play(ctx context.Context) (Recording, error)
-}
-
-// A Recording plays.
+// A Recording is the [nodes.Dir] of a recording that plays.
 type Recording interface {
 	// About tells what there is to see. Nothing is decoded for it.
 	About(ctx context.Context) (*About, error)
