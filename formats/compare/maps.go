@@ -31,8 +31,8 @@ type mapComparison struct {
 	left  int        // runs that may be told of all layers to come
 }
 
-// Maps returns how two maps differ: what Entries says of them, with the places of tiles. What cannot
-// be read is told in the result.
+// Maps returns how two maps differ: what Entries says of them, with the places of tiles. What
+// cannot be read is told in the result.
 func Maps(ctx context.Context, a, b Side) (*play.MapDiff, error) {
 	if a.Dir == nil || b.Dir == nil || len(a.Lists) == 0 || len(a.Lists) != len(b.Lists) {
 		return nil, ErrNothing
