@@ -10,8 +10,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/compare"
+	"recfs/nodes"
+	"recfs/nodes/play"
 )
 
 var diffCommand = command{
@@ -119,15 +122,42 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 }
 
 // side returns what a name means as one side of a comparison, with the parts that its format knows.
-func (a *archive) side(ctx context.Context, name string) (s compare.Side, err error) {
-	if s.Entry, err = a.resolve(ctx, sourceOf(name)); err != nil || s.Dir == nil {
-		return s, err
+func (a *archive) side(ctx context.Context, name string) (compare.Side, error) {
+	e, err := a.resolve(ctx, sourceOf(name))
+	if err != nil {
+		return compare.Side{}, err
 	}
+	return a.sideOf(ctx, e)
+}
+
+func (a *archive) sideOf(ctx context.Context, e nodes.Entry) (compare.Side, error) {
+	s := compare.Side{Entry: e}
 	var h formats.HeaderHead
-	if readJSON(ctx, s.Dir, "header.json", &h) == nil {
-		err = s.ReadParts(ctx, a.formatNamed(h.Format).Parts)
+	if s.Dir == nil || readJSON(ctx, s.Dir, "header.json", &h) != nil {
+		return s, nil
 	}
-	return s, err
+	return s, s.ReadParts(ctx, a.formatNamed(h.Format).Parts)
+}
+
+// diffMaps tells how two maps differ, nil if one is none.
+func (a *archive) diffMaps(ctx context.Context, x, y nodes.Dir) (*play.MapDiff, error) {
+	var sides [2]compare.Side
+	for i, dir := range []nodes.Dir{x, y} {
+		var err error
+		if sides[i], err = a.sideOf(ctx, nodes.Entry{Dir: dir}); err != nil {
+			return nil, err
+		}
+		held, err := cache.Charge(ctx, sides[i].Cost())
+		if err != nil {
+			return nil, err
+		}
+		defer held.Free()
+	}
+	diff, err := compare.Maps(ctx, sides[0], sides[1])
+	if errors.Is(err, compare.ErrNothing) {
+		return nil, nil
+	}
+	return diff, err
 }
 
 // A changePrinter prints differences as they come.

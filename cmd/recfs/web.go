@@ -54,7 +54,7 @@ func (f *webFlags) open(e *env, a *archive, root nodes.Entry) (s *webSession, er
 		list = pageList{}
 	}
 	s.server = web.NewServer(web.Options{
-		Page: list, Root: root, Hidden: controlName, Cache: a.cache, Build: v.Version + " " + v.Revision,
+		Page: list, DiffMaps: a.diffMaps, Root: root, Hidden: controlName, Cache: a.cache, Build: v.Version + " " + v.Revision,
 		WebDAV: f.webdav, Hosts: f.hosts, Origins: f.origins, MaxRequests: f.maxRequests,
 		Log: a.log, AccessLog: log,
 	})

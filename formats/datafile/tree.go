@@ -11,6 +11,7 @@ import (
 	"recfs/formats/internal/parquet"
 	"recfs/formats/views"
 	"recfs/nodes"
+	"recfs/nodes/play"
 )
 
 // Options are the settings of the format; the zero value works.
@@ -80,7 +81,7 @@ func root(t *tree, mapres []iofs.FS) (nodes.Dir, []columnar.Maker) {
 			nodes.Entry{Name: "collision.png", File: pictures.file(collisionPicture, m.Game)},
 			nodes.Entry{Name: "preview.png", File: pictures.file(previewPicture, m.Game)})
 	}
-	dir, _ := t.Dir(views.Game[index]{Index: t.Text("index.json", 0, t.indexText), Files: files})
+	dir, _ := t.Dir(views.Game[index]{Index: t.Text("index.json", 0, t.indexText), Files: files, Play: &views.Play[index]{Kind: play.Map, About: t.about}})
 	return dir, tables
 }
 

@@ -12,6 +12,7 @@ import (
 	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
+	"recfs/nodes/play"
 )
 
 // mapText is map.json.
@@ -170,4 +171,13 @@ func (p *Points) list(e *Envelope) views.List {
 		}
 		return b, nil
 	})
+}
+
+// about tells how large a map is, in the units of its items: 32 to a tile.
+func (t *tree) about(context.Context, *index) (*play.About, error) {
+	a := &play.About{Unit: "tile"}
+	if g := t.m.Game; g != nil && g.Tiles.Width != nil && g.Tiles.Height != nil {
+		a.Bounds = &[4]float64{2: 32 * max(0, float64(*g.Tiles.Width)), 3: 32 * max(0, float64(*g.Tiles.Height))}
+	}
+	return a, nil
 }

@@ -26,7 +26,7 @@ type Play[T any] struct {
 
 	// Chunks is how many stretches are decoded at once, and Chunk where each lies. They are in the
 	// order of time; between two of them, all is as at the end of the first. What has no time leaves
-	// out these and all below.
+	// out these and all below, and its About gets no index.
 	Chunks func(x *T) int
 	Chunk  func(x *T, i int) Stretch
 
@@ -101,7 +101,11 @@ func (p *playing[T]) About(ctx context.Context) (*play.About, error) {
 }
 
 func (p *playing[T]) about(ctx context.Context, _ struct{}) (*play.About, int64, error) {
-	x, err := p.t.Index(ctx)
+	var x *T
+	var err error
+	if p.Chunks != nil { // what has no time is told of without
+		x, err = p.t.Index(ctx)
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -17,6 +17,7 @@ type Options struct {
 	Build  string // tells apart programs that may show other bytes of one source
 
 	Page        page.List // what the page lists; nil: there is no page
+	DiffMaps    page.DiffMaps
 	WebDAV      bool
 	Hosts       []string // names of this server besides those of loopback
 	Origins     []string // whose pages may read

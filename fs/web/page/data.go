@@ -32,7 +32,8 @@ type handler struct {
 // handlers are those of /.view/1/NAME/PATH (docs/tree/page.md section 3), each in a file of its
 // name.
 var handlers = map[string]handler{
-	"list": {make: list},
+	"list":    {make: list},
+	"mapdiff": {make: mapDiff},
 }
 
 // A query is what a request for data asks for.
@@ -215,8 +216,8 @@ type muteError struct{ reason string }
 
 func (e *muteError) Error() string { return e.reason }
 
-// recording returns what plays at a path. What lies there and does not play is a muteError.
-func (s *Site) recording(ctx context.Context, name string) (play.Recording, error) {
+// dir returns the directory that the format made of the recording at a path.
+func (s *Site) dir(ctx context.Context, name string) (nodes.Dir, error) {
 	way, err := s.Find(ctx, name)
 	if err != nil {
 		return nil, err
@@ -230,12 +231,19 @@ func (s *Site) recording(ctx context.Context, name string) (play.Recording, erro
 	if !nodes.IsRecording(e) {
 		return nil, iofs.ErrNotExist
 	}
-	dir, err := e.Dir.(nodes.Recording).Tree(ctx)
+	return e.Dir.(nodes.Recording).Tree(ctx)
+}
+
+// recording returns what plays at a path. What lies there and does not play is a muteError.
+func (s *Site) recording(ctx context.Context, name string) (play.Recording, error) {
+	dir, err := s.dir(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if rec, ok := dir.(play.Recording); ok {
-		return rec, nil
+	if source, ok := dir.(play.Source); ok {
+		if rec, err := source.Play(ctx); rec != nil || err != nil {
+			return rec, err
+		}
 	}
 	switch _, err := nodes.Child(ctx, dir, "error.txt"); {
 	case err == nil:

@@ -25,6 +25,8 @@ type Tree struct {
 	Tag func(ctx context.Context, way nodes.Way) (string, error)
 	// Status is that of the reply to what cannot be answered.
 	Status func(err error) int
+	// DiffMaps tells how two maps differ.
+	DiffMaps DiffMaps
 }
 
 // A Site is the page of a Tree.
