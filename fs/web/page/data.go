@@ -240,10 +240,8 @@ func (s *Site) recording(ctx context.Context, name string) (play.Recording, erro
 	if err != nil {
 		return nil, err
 	}
-	if source, ok := dir.(play.Source); ok {
-		if rec, err := source.Play(ctx); rec != nil || err != nil {
-			return rec, err
-		}
+	if rec, ok := dir.(play.Recording); ok {
+		return rec, nil
 	}
 	switch _, err := nodes.Child(ctx, dir, "error.txt"); {
 	case err == nil:
