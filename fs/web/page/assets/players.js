@@ -1,0 +1,42 @@
+// The players of the whole recording: search, and follow one.
+import { timeText } from "./clock.js";
+import { clean, el } from "./dom.js";
+import { button } from "./parts.js";
+
+/** players makes the list of them, which is asked for when it is opened. */
+export function players(view) {
+  const field = el("input", { type: "search", placeholder: "name", "aria-label": "search players", oninput: () => soon() });
+  const list = el("ul", { className: "rows" }), count = el("p", { className: "quiet", role: "status" });
+  const more = button("More", "more players", null, null, () => load(next));
+  let next = null, timer = 0, control;
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => load(null), 250);
+  };
+  const load = async (after) => {
+    control?.abort();
+    control = new AbortController();
+    try {
+      const { rows, total, next: then } = await view.source.get("players", { q: field.value, after, limit: 50 }, control.signal);
+      if (after === null) list.replaceChildren();
+      list.append(...rows.map(row));
+      count.textContent = `${total} player${total === 1 ? "" : "s"}`;
+      next = then;
+      more.hidden = next === null;
+    } catch (error) {
+      if (error.name !== "AbortError") count.textContent = error.message;
+    }
+  };
+  const row = (p) => {
+    const span = view.about.tick_ms ? `${timeText(p.first * view.about.tick_ms)} to ${timeText(p.last * view.about.tick_ms)}` : "";
+    const facts = [clean(p.clan, 40), span, p.finishes ? `${p.finishes} finish${p.finishes === 1 ? "" : "es"}` : ""];
+    return el("li", {}, el("button", { type: "button", title: "follow", onclick: () => {
+      view.setFollow(p.id);
+      if (view.tick < p.first || view.tick > p.last) view.goto(p.first);
+    } }, el("b", { dir: "auto" }, clean(p.name, 60) || "(no name)"), el("small", {}, facts.filter(Boolean).join(" · "))));
+  };
+  more.hidden = true;
+  const box = el("details", {}, el("summary", {}, "Everybody"), field, count, list, more);
+  box.addEventListener("toggle", () => { if (box.open && !list.childElementCount) load(null); });
+  return view.side("Players", "players", box);
+}

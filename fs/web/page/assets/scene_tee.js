@@ -1,0 +1,160 @@
+// Teehistorian: tees on their map, drawn by strokes of our own.
+import { clean } from "./dom.js";
+import { dark } from "./parts.js";
+import { ground, cast } from "./ground.js";
+import { placed } from "./view.js";
+
+const reach = 380; // how far a hook flies
+const radius = 14;
+
+/** hue tells teams apart, and in team 0 everybody from the others. */
+const hue = (e) => {
+  const n = Number(e.team) || Number(e.id) * 7 + 3;
+  return e.team === "red" ? 5 : e.team === "blue" ? 220 : (n * 137.508) % 360;
+};
+const teamText = (e) => (e.team && e.team !== "0" ? ` · ${/^\d+$/.test(e.team) ? "team " : ""}${clean(e.team, 12)}` : "");
+
+/** scene shows a teehistorian. */
+export function scene(view) {
+  const map = ground(view);
+  view.on("rest", () => map.picture());
+  const hooks = (at) => at.entities.filter((e) => e.s & 1 && e.a !== null && e.x !== null).map((e) => {
+    const angle = (e.a / 128) * Math.PI;
+    return { id: e.id, ...cast(map, e.x, e.y, Math.cos(angle), Math.sin(angle), reach) };
+  });
+  return {
+    legend: "A dashed line is where a held hook would go: along the aim, 380 units or to the first solid tile. The recording does not say whether it held. "
+      + "Colours are teams; in team 0 everybody has one. A ring: who is followed. ⚑: finished. … : writes.",
+    kinds: ["join", "leave", "name", "chat", "command", "vote", "kill", "emote", "team", "finish", "save", "load", "login", "other"],
+    extent: (at) => map.bounds ?? around(at),
+    entities: (at, camera) => placed(at.entities, camera),
+    facts: (at) => ({ hooks: at ? hooks(at) : [] }),
+    draw(ctx, at, camera) {
+      map.draw(ctx, camera, view.colors);
+      const there = at.entities.filter((e) => e.x !== null && camera.sees(e.x, e.y, 420 * camera.scale + 60));
+      const by = new Map(there.map((e) => [e.id, e]));
+      for (const h of hooks(at)) if (by.has(h.id)) hook(ctx, camera, view.colors, by.get(h.id), h);
+      for (const e of there) tee(ctx, camera, e, String(e.id) === String(view.follow), view.colors);
+      names(ctx, camera, there, view);
+      bubbles(ctx, camera, view, at, by);
+    },
+  };
+}
+
+/** around is the stretch in which all are. */
+function around(at) {
+  const there = at?.entities.filter((e) => e.x !== null) ?? [];
+  if (!there.length) return null;
+  const x = there.map((e) => e.x), y = there.map((e) => e.y);
+  return [Math.min(...x), Math.min(...y), Math.max(...x), Math.max(...y)];
+}
+
+function hook(ctx, camera, c, e, to) {
+  ctx.strokeStyle = c.ink;
+  ctx.lineWidth = Math.max(1.25, 2 * camera.scale);
+  ctx.setLineDash([5, 4]);
+  ctx.beginPath();
+  ctx.moveTo(camera.sx(e.x), camera.sy(e.y));
+  ctx.lineTo(camera.sx(to.x), camera.sy(to.y));
+  ctx.stroke();
+  ctx.setLineDash([]);
+  if (!to.hit) return;
+  ctx.fillStyle = c.ink;
+  ctx.beginPath();
+  ctx.arc(camera.sx(to.x), camera.sy(to.y), Math.max(2, 4 * camera.scale), 0, 7);
+  ctx.fill();
+}
+
+/** tee is a round body on two feet, whose eyes and hand go where it aims. */
+function tee(ctx, camera, e, followed, c) {
+  const x = camera.sx(e.x), y = camera.sy(e.y), r = Math.max(4, radius * camera.scale);
+  const light = dark.matches ? 62 : 54, edge = dark.matches ? 88 : 22;
+  ctx.fillStyle = `hsl(${hue(e)} 62% ${light}%)`;
+  ctx.strokeStyle = `hsl(${hue(e)} 45% ${edge}%)`;
+  ctx.lineWidth = Math.max(1, r / 8);
+  const angle = e.a === null ? 0 : (e.a / 128) * Math.PI, dx = Math.cos(angle), dy = Math.sin(angle);
+  if (r > 6) {
+    for (const side of [-1, 1]) oval(ctx, x + side * r * 0.5, y + r * 0.86, r * 0.44, r * 0.26);
+    if (e.a !== null) line(ctx, x + dx * r, y + dy * r, x + dx * r * 1.75, y + dy * r * 1.75);
+  }
+  oval(ctx, x, y, r, r);
+  if (r > 6) {
+    ctx.fillStyle = "#fff";
+    ctx.lineWidth = Math.max(0.75, r / 14);
+    for (const side of [-1, 1]) oval(ctx, x + dx * r * 0.38 + side * r * 0.24, y - r * 0.12 + dy * r * 0.32, r * 0.18, r * 0.26);
+    ctx.fillStyle = "#111";
+    for (const side of [-1, 1]) ctx.fillRect(x + dx * r * 0.46 + side * r * 0.24 - r / 14, y - r * 0.12 + dy * r * 0.4 - r / 10, r / 7, r / 5);
+  }
+  if (!followed) return;
+  ctx.strokeStyle = c.accent;
+  ctx.lineWidth = 2;
+  ctx.beginPath();
+  ctx.arc(x, y, r + 6, 0, 7);
+  ctx.stroke();
+}
+
+function oval(ctx, x, y, rx, ry) {
+  ctx.beginPath();
+  ctx.ellipse(x, y, rx, ry, 0, 0, 7);
+  ctx.fill();
+  ctx.stroke();
+}
+
+function line(ctx, x0, y0, x1, y1) {
+  ctx.save();
+  ctx.lineWidth *= 2;
+  ctx.lineCap = "round";
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.lineTo(x1, y1);
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** names are above heads; in a crowd seen from afar, only that of who is followed. */
+function names(ctx, camera, there, view) {
+  const all = there.length <= 24 || camera.scale > 0.3;
+  ctx.font = "600 12px system-ui, sans-serif";
+  ctx.textAlign = "center";
+  ctx.lineJoin = "round";
+  for (const e of there) {
+    if (!all && String(e.id) !== String(view.follow)) continue;
+    label(ctx, clean(e.name, 24) + teamText(e) + (e.s & 8 ? " · menu" : ""), camera.sx(e.x), camera.sy(e.y) - Math.max(4, radius * camera.scale) - 8, view.colors);
+  }
+}
+
+function label(ctx, text, x, y, c) {
+  ctx.strokeStyle = c.halo;
+  ctx.lineWidth = 4;
+  ctx.strokeText(text, x, y);
+  ctx.fillStyle = c.ink;
+  ctx.fillText(text, x, y);
+}
+
+/** bubbles are what was said in the last seconds, finishes, and dots of who writes. */
+function bubbles(ctx, camera, view, at, by) {
+  const { block: b } = at, from = at.tick - 200 * Math.max(1, view.playing ? view.speed : 1);
+  const before = view.blocks.look(b.first - b.step, b.step)?.block?.events ?? [];
+  const said = new Map();
+  for (const e of before.concat(b.events)) {
+    if (e.t <= at.tick && e.t > from && by.has(e.id) && (e.kind === "chat" || e.kind === "finish")) said.set(e.id, e);
+  }
+  for (const e of by.values()) {
+    const event = said.get(e.id), text = event ? (event.kind === "finish" ? "⚑ " : "") + clean(event.text, 60) : e.s & 4 ? "…" : "";
+    if (text) bubble(ctx, text, camera.sx(e.x), camera.sy(e.y) - Math.max(4, radius * camera.scale) - 26, view.colors);
+  }
+}
+
+function bubble(ctx, text, x, y, c) {
+  ctx.font = "12px system-ui, sans-serif";
+  const wide = ctx.measureText(text).width + 14;
+  ctx.fillStyle = c.halo;
+  ctx.strokeStyle = c.faint;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.roundRect(x - wide / 2, y - 15, wide, 21, 7);
+  ctx.fill();
+  ctx.stroke();
+  ctx.fillStyle = c.ink;
+  ctx.fillText(text, x, y);
+}

@@ -1,0 +1,163 @@
+// The timeline: who was there and how much happened, marks, holes, and the place that is shown.
+import { place } from "./controls.js";
+import { clean, el } from "./dom.js";
+import { colors, dark } from "./parts.js";
+
+/** timeline makes the slider of a view, and what jumps between marks. */
+export function timeline(view) {
+  const canvas = el("canvas"), knob = el("div", { className: "knob" });
+  const slider = el("div", { "data-testid": "timeline", className: "timeline", role: "slider", tabIndex: 0, "aria-label": "time" }, canvas, knob);
+  const span = () => Math.max(view.last - view.first, 1);
+  const at = (e) => {
+    const box = slider.getBoundingClientRect();
+    return view.first + (Math.max(0, Math.min(e.clientX - box.left, box.width)) / box.width) * span();
+  };
+  const draw = () => {
+    const { width, height } = slider.getBoundingClientRect(), dpr = devicePixelRatio || 1;
+    canvas.width = Math.max(1, width * dpr);
+    canvas.height = Math.max(1, height * dpr);
+    const ctx = canvas.getContext("2d");
+    ctx.scale(dpr, dpr);
+    paint(ctx, view, width, height, (t) => ((t - view.first) / span()) * width);
+  };
+  new ResizeObserver(draw).observe(slider);
+  dark.addEventListener("change", draw);
+  view.on("grow", draw);
+  view.on("paint", knobMover(view, slider, knob, span));
+  scrubber(view, slider, at);
+  view.mark = (way) => {
+    const marks = view.about.marks.filter((m) => (way > 0 ? m.t > view.tick : m.t < Math.floor(view.tick)));
+    if (!marks.length) return view.say(`no ${way > 0 ? "further" : "earlier"} mark`);
+    const mark = way > 0 ? marks[0] : marks[marks.length - 1];
+    view.goto(mark.t);
+    view.say(mark.text);
+  };
+  return el("div", { className: "time-line" }, slider, holes(view));
+}
+
+/** knobMover puts the knob where it is, and says the time once a second while it moves. */
+function knobMover(view, slider, knob, span) {
+  let said = 0, tick = null;
+  return () => {
+    if (view.tick === tick) return;
+    tick = view.tick;
+    knob.style.left = `${((tick - view.first) / span()) * 100}%`;
+    const now = performance.now();
+    if (view.playing && now < said + 1000) return;
+    said = now;
+    slider.setAttribute("aria-valuemin", view.first);
+    slider.setAttribute("aria-valuemax", view.last);
+    slider.setAttribute("aria-valuenow", Math.floor(tick));
+    slider.setAttribute("aria-valuetext", place(view, tick, true));
+  };
+}
+
+/** scrubber moves to where the hand is, and tells what is under it. */
+function scrubber(view, slider, at) {
+  let held = false;
+  slider.addEventListener("pointerdown", (e) => {
+    if (e.button !== 0) return;
+    slider.setPointerCapture(e.pointerId);
+    held = true;
+    view.goto(at(e));
+  });
+  slider.addEventListener("pointermove", (e) => {
+    const tick = at(e), near = (view.last - view.first) / 200;
+    if (held) view.goto(tick, true);
+    const mark = view.about.marks.find((m) => Math.abs(m.t - tick) <= near);
+    const hole = view.holes?.find((h) => tick >= h.from && tick <= h.to);
+    slider.title = [place(view, tick), mark && clean(mark.text, 80), hole?.text].filter(Boolean).join(" · ");
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    slider.addEventListener(end, () => {
+      held = false;
+      view.moved = 0;
+      view.repaint();
+    });
+  }
+}
+
+/** paint draws lanes, holes and marks. */
+function paint(ctx, view, width, height, x) {
+  const c = colors();
+  const [players, activity] = ["players", "activity"].map((name) => view.about.lanes?.find((l) => l.name === name)?.values ?? []);
+  const bars = (values, bottom, high) => {
+    const most = Math.max(1e-9, ...values);
+    values.forEach((v, i) => {
+      const h = (Math.max(0, v) / most) * high, left = (i / values.length) * width;
+      ctx.fillRect(left, bottom - h, width / values.length + 0.5, h);
+    });
+  };
+  ctx.fillStyle = c.ground;
+  bars(activity, height - 8, height - 14);
+  ctx.fillStyle = c.accent;
+  bars(players, height, 7);
+  for (const h of view.holes ?? []) hatch(ctx, c, x(h.from), Math.max(x(h.to), x(h.from) + 3), height);
+  ctx.fillStyle = c.warn;
+  for (const m of view.about.marks) {
+    const left = x(m.t);
+    ctx.fillRect(left - 0.5, 0, 1, height - 8);
+    ctx.beginPath();
+    ctx.moveTo(left, 0);
+    ctx.lineTo(left + 6, 3);
+    ctx.lineTo(left, 6);
+    ctx.fill();
+  }
+}
+
+function hatch(ctx, c, from, to, height) {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(from, 0, to - from, height);
+  ctx.clip();
+  ctx.strokeStyle = c.ink;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let left = from - height; left < to; left += 5) {
+    ctx.moveTo(left, height);
+    ctx.lineTo(left + height, 0);
+  }
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** holes lists what is damaged, of which the index tells once there is a picture. */
+function holes(view) {
+  const list = el("ul"), title = el("summary"), box = el("details", { className: "holes", hidden: true }, title, list);
+  let asked = false;
+  const load = async () => {
+    if (asked || !view.about.problems) return;
+    asked = true;
+    try {
+      const index = await view.source.json("index.json");
+      view.holes = holesOf(index, view.first, view.last);
+      title.textContent = `${index.problems.length} problem${index.problems.length === 1 ? "" : "s"}`;
+      list.replaceChildren(...index.problems.slice(0, 100).map((p) => el("li", {}, clean(`${p.code} at byte ${p.offset}: ${p.message}`))));
+      box.hidden = false;
+      view.tell("grow");
+    } catch (error) {
+      title.textContent = error.message;
+      box.hidden = false;
+    }
+  };
+  view.on("rest", load);
+  view.on("grow", () => { if (!view.holes) asked = false; });
+  return box;
+}
+
+/** holesOf are the stretches {from, to, text} of which an index says that something is lost. */
+export function holesOf(index, first, last) {
+  const chunks = index.chunks ?? [], out = [];
+  for (const p of index.problems ?? []) {
+    if (p.code === "anomaly") continue;
+    const i = p.chunk === undefined ? chunks.length - 1 : chunks.findIndex((c) => c.chunk === p.chunk);
+    const before = chunks.slice(0, Math.max(i, 0)).reverse().find((c) => c.last_tick !== null);
+    const after = chunks.slice(i + 1).find((c) => c.first_tick !== null);
+    const known = p.chunk !== undefined && chunks[i]?.first_tick != null;
+    out.push({
+      from: known ? chunks[i].first_tick : p.chunk === undefined ? last : before?.last_tick ?? first,
+      to: known ? chunks[i].last_tick : after?.first_tick ?? last, text: clean(p.message, 120),
+    });
+  }
+  return out;
+}

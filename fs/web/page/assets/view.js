@@ -1,0 +1,225 @@
+// The viewer of one recording: what is played, and what a scene may do with it.
+//
+// A scene shows the recordings of a kind. Its module scene_KIND.js exports scene(view), which returns
+// (or promises) an object:
+//
+//   draw(ctx, at, camera)  paints the canvas, which is cleared and in CSS pixels. at is a state of
+//                          columns.js; maps have no time and get null
+//   entities(at, camera)   rows of window.recfs.entities; placed() makes them
+//   size        frames a block has, 250 without
+//   extent(at)  [x0, y0, x1, y1] to be seen first, where about has no bounds
+//   facts(at, camera)      further keys of window.recfs: hooks, score, screen …
+//   rest(at)    it came to rest at a tick, or another one
+//   point(x, y) the cursor is at a place, in the numbers of frames; point(null): nowhere
+//   kinds       kinds of events there are to choose from
+//   keys        [{key, text, run}] of its own, in the help too
+//   legend      one sentence on what is drawn
+import { Blocks } from "./blocks.js";
+import { Camera } from "./camera.js";
+import { advance, moment, msOf, stepAt, tickOf } from "./clock.js";
+import { decode, stateAt, tile } from "./columns.js";
+import { parse, Writer } from "./fragment.js";
+
+/** placed are entities with their place on the canvas, as window.recfs has them. */
+export const placed = (entities, camera) => entities.map((e) => {
+  const sx = camera.sx(e.x), sy = camera.sy(e.y);
+  return { ...e, sx, sy, on: e.x !== null && camera.sees(e.x, e.y) };
+});
+
+/** View is a recording that is looked at. Parts of the page listen to what it does. */
+export class View {
+  /** source: {path, get(name, query, signal), file(name)}: where data and files of it come from. */
+  constructor(about, source) {
+    Object.assign(this, { about, source, first: about.first, last: about.last });
+    this.camera = new Camera(tile(about.unit));
+    this.link = new Writer();
+    this.keys = parse(location.hash);
+    this.speed = 1;
+    this.playing = false;
+    this.follow = null;
+    this.tick = about.first ?? null;
+    this.at = null; // what is painted
+    this.error = null;
+    this.listeners = [];
+    this.moved = 0; // when it was asked to be elsewhere
+    this.wide = true; // nobody chose what is seen
+  }
+
+  /** begin takes the scene that shows it. */
+  begin(scene) {
+    this.scene = scene;
+    this.blocks = new Blocks(scene.size ?? 250, async (block, step, signal) =>
+      decode(await this.source.get("frames", { block, step }, signal)), (found) => {
+      this.tell("block", found);
+      this.repaint();
+    });
+  }
+
+  /** timed tells whether there is anything to play. */
+  get timed() { return this.tick !== null; }
+
+  /** step is how far apart frames are: all of them at rest. */
+  get step() { return this.playing && this.about.kind !== "nethack" ? stepAt(this.speed) : 1; }
+
+  /** on calls run(value) when something happens: paint, rest, play, speed, follow, block, say, grow. */
+  on(name, run) { this.listeners.push([name, run]); }
+  tell(name, value) { for (const [n, run] of this.listeners) if (n === name) run(value); }
+
+  /** say has a sentence read out politely; fail shows one, null takes it away. */
+  say(text) { this.tell("say", text); }
+  fail(text, again) {
+    this.error = text;
+    this.tell("fail", [text, again]);
+    this.repaint();
+  }
+
+  repaint() {
+    this.frame ||= requestAnimationFrame((now) => {
+      this.frame = 0;
+      this.tell("frame", now);
+    });
+  }
+
+  /** ms is the time of a tick since tick 0, null where that is not known (yet). */
+  ms(tick = this.tick) {
+    if (this.about.tick_ms) return tick * this.about.tick_ms;
+    const b = this.blocks.any(tick);
+    return b?.ms ? msOf(b, tick) : null;
+  }
+
+  /** goto looks at another tick; soon: the hand still moves, so nothing is asked yet. */
+  goto(tick, soon = false) {
+    if (!this.timed) return;
+    this.tick = Math.max(this.first, Math.min(Math.round(tick), this.last));
+    this.moved = soon ? performance.now() : 0;
+    this.scrubbed?.();
+    this.written();
+    this.repaint();
+  }
+
+  /** skip goes some milliseconds on or back. */
+  async skip(ms) {
+    if (this.about.tick_ms) return this.goto(this.tick + ms / this.about.tick_ms);
+    const now = this.ms();
+    if (now !== null) this.goto(await this.tickAt(now + ms));
+  }
+
+  /** tickAt finds the tick at a time since tick 0. Where frames tell the times, it asks for some. */
+  async tickAt(ms) {
+    if (this.about.tick_ms) return Math.floor(ms / this.about.tick_ms);
+    let low = this.first, high = this.last;
+    for (let b; low < high;) {
+      const mid = (low + high) >> 1;
+      b = await this.block(mid);
+      if (!b?.ms || b.frames === 0) break;
+      if (ms < b.ms[0] && b.first > this.first) high = b.first - 1;
+      else if (ms > b.ms[b.frames - 1] && b.last < this.last) low = b.last + 1;
+      else return Math.floor(tickOf(b, ms) + 1e-6);
+    }
+    return low;
+  }
+
+  /** block promises that of a tick, as fine as it gets. */
+  async block(tick) {
+    const found = this.blocks.look(tick, 1);
+    if (found) return found.block;
+    return decode(await this.source.get("frames", { block: this.blocks.number(tick, 1), step: 1 }));
+  }
+
+  /** jump goes where people write they want to be, and tells whether that means anything. */
+  async jump(text) {
+    const to = moment(text, this.about.start);
+    if (to && this.timed) this.goto(to.tick ?? await this.tickAt(to.ms));
+    return to !== null;
+  }
+
+  play(on = !this.playing) {
+    if (!this.timed || on === this.playing) return;
+    if (on && this.tick >= this.last) this.tick = this.first;
+    this.playing = on;
+    if (!on) this.tick = Math.max(this.first, Math.min(Math.round(this.tick), this.last));
+    this.before = null;
+    this.written();
+    this.tell("play", on);
+    this.repaint();
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.link.set({ s: speed === 1 ? null : speed });
+    this.tell("speed", speed);
+    this.repaint();
+  }
+
+  setFollow(id) {
+    if (this.follow === null && id !== null && this.wide) this.near = true;
+    this.follow = id;
+    this.link.set({ f: id });
+    this.tell("follow", id);
+    this.repaint();
+  }
+
+  /** look is told that somebody moved the camera: by a drag nobody is followed any more. */
+  looked(dragged = false) {
+    this.wide = this.near = false;
+    if (dragged && this.follow !== null) this.setFollow(null);
+    this.link.set({ c: this.camera.text() });
+    this.repaint();
+  }
+
+  /** all shows all there is. */
+  all() {
+    const b = this.about.bounds ?? this.scene.extent?.(this.at);
+    if (b && b.every(Number.isFinite)) this.camera.fit(b);
+    this.wide = true;
+    this.link.set({ c: null });
+    this.repaint();
+  }
+
+  written() {
+    if (!this.playing && this.timed) this.link.set({ t: this.tick, p: null });
+  }
+
+  /** want asks for the blocks that the next frames need. */
+  want() {
+    const wait = this.moved + 80 - performance.now();
+    if (document.hidden) return this.blocks.want([]);
+    if (this.moved && wait > 0) {
+      this.blocks.want([]);
+      setTimeout(() => this.repaint(), wait);
+      return;
+    }
+    this.moved = 0;
+    const { step } = this, wide = step * this.blocks.size, list = [];
+    for (let k = 0; k <= (this.playing ? 2 : 0); k++) {
+      const tick = Math.floor(this.tick) + k * wide;
+      if (this.blocks.number(tick, step) * wide <= this.last) list.push([tick, step]);
+    }
+    this.blocks.want(list);
+  }
+
+  /** state is what there is at the tick: coarser than wanted until its block comes, null before any. */
+  state() {
+    const { tick, step } = this, wide = step * this.blocks.size;
+    const found = this.blocks.look(Math.floor(tick), step);
+    const fine = found?.block?.frames ? found.block : null;
+    const b = fine ?? this.blocks.any(tick);
+    this.ready = !!found && (this.playing || !this.moved);
+    this.lost = found?.error ?? null;
+    if (!b) return null;
+    return stateAt(b, tick, this.blocks.look((b.block + 1) * b.step * this.blocks.size, b.step)?.block, this.about.unit);
+  }
+
+  /** move brings the time of a frame on, if there is something to go on with. */
+  move(now) {
+    const dt = this.before == null ? 0 : Math.min(now - this.before, 1000);
+    this.before = now;
+    const { tick, speed, last, about } = this;
+    const found = this.blocks.look(Math.floor(tick), this.step), b = found?.block ?? this.blocks.any(tick);
+    if (!b && !found) return; // it is on its way
+    if (about.tick_ms) this.tick = advance(tick, dt, speed, last, about.tick_ms);
+    else if (b?.ms) this.tick = advance(tick, dt, speed, last, null, b, this.blocks.look(b.last + b.step, b.step)?.block);
+    else this.tick = Math.min((this.blocks.number(tick, this.step) + 1) * this.step * this.blocks.size, last);
+    if (this.tick >= last) this.play(false);
+  }
+}
