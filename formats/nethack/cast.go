@@ -66,18 +66,33 @@ func (c *cast) add(s *state, now int64) {
 
 // appendFrame draws the screen of a state. The cursor ends on the hero.
 func appendFrame(dst []byte, s *state) []byte {
-	rows := make([]string, castRows)
-	copy(rows[mapTop:], s.overview())
-	rows[castRows-2], rows[castRows-1] = s.who(), s.how()
 	dst = append(dst, toTop...)
-	for i, row := range rows {
+	for i, row := range s.terminal(s.overview()) {
 		if i > 0 {
 			dst = append(dst, nextRow...)
 		}
-		dst = append(dst, strings.TrimRight(firstRunes(row, castColumns), " ")...)
-		dst = append(dst, endRow...)
+		dst = append(append(dst, row...), endRow...)
 	}
 	return fmt.Appendf(dst, "\x1b[%d;%dH", int(s.Location.Y)+mapTop+1, int(s.Location.X)+1)
+}
+
+// terminal returns the rows of the terminal with a level, without the blanks at their ends.
+func (s *state) terminal(level []string) []string {
+	rows := make([]string, castRows)
+	copy(rows[mapTop:], level)
+	rows[castRows-2], rows[castRows-1] = s.who(), s.how()
+	for i, row := range rows {
+		rows[i] = strings.TrimRight(firstRunes(row, castColumns), " ")
+	}
+	return rows
+}
+
+// remembered returns the level as the hero remembers it.
+func (s *state) remembered() []string {
+	if s.around == nil || s.level == nil {
+		return s.Map
+	}
+	return s.screen
 }
 
 // overview returns the level as one who sees all of its monsters.
