@@ -59,6 +59,7 @@ func (rec *recording) dir() (nodes.Dir, []columnar.Maker) {
 			{Name: "saves", Dir: rec.savesDir()},
 			{Name: "export", Dir: rec.exports()},
 		},
+		Play: rec.playing(),
 	})
 }
 

@@ -7,66 +7,142 @@ import (
 	"strings"
 
 	"recfs/formats"
+	"recfs/formats/views"
 	"recfs/nodes/play"
 )
 
-// screenCost is about what a frame takes while it is made: the rows with monsters and without.
-const screenCost = 2*castRows*(16+castColumns) + 64
+// playing declares how a log plays (docs/tree/page.md section 3). What is decoded at once is a
+// block of frames, from the save before it on.
+func (rec *recording) playing() *views.Play[index] {
+	return &views.Play[index]{
+		Kind: play.NetHack,
+		About: func(_ context.Context, x *index) (*play.About, error) {
+			a := &play.About{}
+			if x.ticks.len() > 0 {
+				a.Start = x.timeOf(0)
+			}
+			return a, nil
+		},
+		Marks: func(_ context.Context, x *index) (int, func(int) play.Mark, error) {
+			return x.totals().Backups, x.backupMark, nil
+		},
+		Players: func(_ context.Context, x *index) (int, func(int) play.Player, error) {
+			return min(x.ticks.len(), 1), func(int) play.Player {
+				return play.Player{ID: "0", Name: play.Cut(validText(rec.header.name)), Last: int64(x.ticks.len() - 1)}
+			}, nil
+		},
+		Chunks: func(x *index) int { return (x.ticks.len() + playTicks - 1) / playTicks },
+		Chunk: func(x *index, i int) views.Stretch {
+			first, last := i*playTicks, min((i+1)*playTicks, x.ticks.len())-1
+			return views.Stretch{First: int64(first), Last: int64(last), Bytes: x.ticks.end(last) - x.behind(first-1)}
+		},
+		Open: func(ctx context.Context, x *index, i int, _ any) (views.Player, error) {
+			return &player{rec: rec, ctx: ctx, index: x, next: i * playTicks}, nil
+		},
+	}
+}
 
-// screens returns what export/game.cast shows of the ticks from first to before end, and how it is
-// without monsters. Rows that stay are there once.
-func (rec *recording) screens(ctx context.Context, x *index, first, end int) (*play.Screens, error) {
+// playTicks is how many ticks a block has.
+var playTicks = int(play.FramesPerBlock(play.NetHack))
+
+// backupMark is the mark of a backup: each chunk but perhaps the first begins with one.
+func (x *index) backupMark(i int) play.Mark {
+	n := x.chunks.number(i + x.chunks.rows - x.totals().Backups)
+	return play.Mark{Tick: int64(n), Kind: "backup", Text: fmt.Sprintf("turn %d", x.ticks.turn(n))}
+}
+
+// A player goes through the ticks of a block.
+type player struct {
+	rec *recording
+	ctx context.Context // of the request
+	*index
+	next int   // the tick that comes next
+	err  error // of what was shown
+}
+
+// Play implements views.Player.
+func (p *player) Play(tick int64, found *views.Events) error {
+	first, end := p.next, min(int(tick)+1, p.ticks.len())
+	p.next = max(first, end)
+	if p.err != nil || found == nil || first >= end {
+		return p.err
+	}
+	held, err := formats.Charge(p.ctx, min(p.eventBytes(first, end), maxEventText))
+	if err != nil {
+		return err
+	}
+	defer held.Free()
+	return p.visit(p.ctx, p.rec.At(p.ctx), first, end, func(n int, ev *events) error {
+		for e := range ev.all() {
+			if found.Wants(int64(n), e.kind) {
+				found.Put(play.Event{Tick: int64(n), Kind: e.kind, Text: e.words()})
+			}
+		}
+		return nil
+	})
+}
+
+// Show implements views.Player: the first frame brings those of the whole block.
+func (p *player) Show(s *views.Stage) {
+	if s.Screen != nil {
+		return
+	}
+	first := int(s.Tick)
+	end := min(first+playTicks, p.ticks.len())
+	var cost int64
+	s.Screen, cost, p.err = p.rec.screens(p.ctx, p.index, first, end)
+	s.MS = make([]int64, end-first)
+	start, _ := utcMicros(p.ticks.at(0).clock, p.zone(0))
+	for i := range s.MS {
+		now, _ := utcMicros(p.ticks.at(first+i).clock, p.zone(first+i))
+		s.MS[i] = (now - start) / 1000
+	}
+	s.Use(cost)
+}
+
+// Point implements views.Player: the last save of a block is at hand for the next one.
+func (p *player) Point() (at any, cost int64) { return nil, 0 }
+
+// screenCost is about what a frame keeps alive beside its rows, and with them while it is made.
+const (
+	screenCost = 2*castRows*16 + 3*8
+	screenMost = screenCost + 2*castRows*castColumns
+)
+
+// screens returns what export/game.cast shows of the ticks from first to before end, and how that
+// is without monsters; and about how many bytes that keeps alive. Rows that stay are there once.
+func (rec *recording) screens(ctx context.Context, x *index, first, end int) (s *play.Screens, cost int64, err error) {
 	n := end - first
-	s := &play.Screens{
+	s = &play.Screens{
 		Ticks: make([]int64, n), Turns: make([]int64, n), Rows: make([][]string, n), Plain: make([][]string, n),
 	}
 	for i := range n {
 		s.Ticks[i], s.Turns[i] = int64(first+i), int64(x.ticks.turn(first+i))
 	}
 	before := make([]string, castRows)
-	err := rec.eachShown(ctx, x, first, end, screenCost, func(n int, save []byte) error {
+	err = rec.eachShown(ctx, x, first, end, screenMost, func(n int, save []byte) error {
 		now := x.decodeState(n, save)
 		if now.details == nil || now.Hero == nil {
 			return nil
 		}
 		rows, plain := now.terminal(now.overview()), now.terminal(now.remembered())
-		share(rows, before)
-		share(plain, rows)
+		cost += screenCost + share(rows, before) + share(plain, rows)
 		before, s.Rows[n-first], s.Plain[n-first] = rows, rows, plain
 		return nil
 	})
-	return s, err
+	return s, cost, err
 }
 
-// share makes rows that are those of others the same in memory, and copies the rest out of what they
-// are parts of.
-func share(rows, others []string) {
+// share makes rows that are those of others the same in memory, and copies the rest out of what
+// they are parts of. It returns how many bytes those have.
+func share(rows, others []string) (cost int64) {
 	for i, row := range rows {
 		if rows[i] = others[i]; row != others[i] {
 			rows[i] = strings.Clone(row)
+			cost += int64(len(row))
 		}
 	}
-}
-
-// eachEvent calls fn for the events of the ticks from first to before end, until it returns false.
-func (rec *recording) eachEvent(ctx context.Context, x *index, first, end int, fn func(play.Event) bool) error {
-	held, err := formats.Charge(ctx, x.eventBytes(first, end))
-	if err != nil {
-		return err
-	}
-	defer held.Free()
-	err = x.visit(ctx, rec.At(ctx), first, end, func(n int, ev *events) error {
-		for e := range ev.all() {
-			if !fn(play.Event{Tick: int64(n), Kind: e.kind, Text: e.words()}) {
-				return errFull
-			}
-		}
-		return nil
-	})
-	if err == errFull {
-		return nil
-	}
-	return err
+	return cost
 }
 
 // words returns the further keys of an event as a text.
@@ -80,14 +156,12 @@ func (e *event) words() string {
 		switch {
 		case f.text != nil:
 			b = append(b, validText(f.text)...)
-			continue
-		case f.key == "cancelled":
+		case f.flag:
 			b = append(b, f.key...)
 		case f.items != nil:
 			b = append(b, f.key...)
 			for _, it := range f.items {
-				b = strconv.AppendInt(append(b, ' '), int64(it.id), 10)
-				if it.counted {
+				if b = strconv.AppendInt(append(b, ' '), int64(it.id), 10); it.counted {
 					b = fmt.Appendf(b, " (%d)", it.count)
 				}
 			}
