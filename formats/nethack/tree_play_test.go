@@ -185,4 +185,3 @@ func BenchmarkPlay(b *testing.B) {
 		}
 	}
 }
-
