@@ -38,7 +38,7 @@ func TestPlay(t *testing.T) {
 			if err != nil {
 				t.Skip(err)
 			}
-			p := formatstest.Plays(t, root)
+			p := root.(play.Recording)
 			var cast []frame
 			if _, err := find(t, root, "export/game.cast"); err == nil {
 				_, cast = readCast(t, nodestest.Read(t, root, "export/game.cast"))
@@ -132,7 +132,7 @@ func eventsOf(t *testing.T, root nodes.Dir, tick int64) (kinds []string) {
 
 // TestPlayAbout holds what is known of a log before a frame is made.
 func TestPlayAbout(t *testing.T) {
-	p := formatstest.Plays(t, mustOpen(t, heroGame(5*castTicks+3).Bytes()))
+	p := mustOpen(t, heroGame(5*castTicks+3).Bytes()).(play.Recording)
 	a, err := p.About(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -170,14 +170,14 @@ func TestPlayAbout(t *testing.T) {
 // Playing rebuilds each save once.
 func BenchmarkPlay(b *testing.B) {
 	log := heroGame(40 * castTicks).Bytes()
-	p := formatstest.Plays(b, mustOpen(b, log))
+	p := mustOpen(b, log).(play.Recording)
 	if _, err := p.About(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	for n := 0; b.Loop(); n++ {
 		if n%40 == 0 {
 			b.StopTimer()
-			p = formatstest.Plays(b, mustOpen(b, log))
+			p = mustOpen(b, log).(play.Recording)
 			b.StartTimer()
 		}
 		if _, err := p.Frames(b.Context(), int64(n%40), 1); err != nil {

@@ -3,19 +3,8 @@ package formatstest
 import (
 	"testing"
 
-	"recfs/nodes"
 	"recfs/nodes/play"
 )
-
-// Plays returns how a recording plays.
-func Plays(t testing.TB, dir nodes.Dir) play.Recording {
-	t.Helper()
-	r, err := dir.(play.Source).Play(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // Frames calls fn for every frame of every block of a recording, at every step, and holds blocks to
 // what package play says of them.
