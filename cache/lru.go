@@ -58,7 +58,7 @@ func (l *LRU[K, V]) Acquire(ctx context.Context, k K, open func(context.Context)
 	if l.opt.Cache == nil {
 		return l.acquire(ctx, k, open)
 	}
-	if r := l.opened(k); r != nil {
+	if r := l.Opened(k); r != nil {
 		return r, nil
 	}
 	err = l.opt.Cache.Do(ctx, 0, func(ctx context.Context) (err error) {
@@ -75,8 +75,8 @@ func (l *LRU[K, V]) Acquire(ctx context.Context, k K, open func(context.Context)
 	return r, err
 }
 
-// opened returns the value for k for one more user if it is open.
-func (l *LRU[K, V]) opened(k K) *Ref[K, V] {
+// Opened returns the value for k for one more user if it is open, else nil.
+func (l *LRU[K, V]) Opened(k K) *Ref[K, V] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.byKey[k]

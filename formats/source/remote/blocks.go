@@ -16,7 +16,6 @@ const (
 	blockSize = 256 << 10
 	maxRun    = 16       // blocks in one request
 	maxAhead  = 32 << 20 // bytes on their way that nobody asked for yet
-	maxWhole  = 64 << 20 // bytes of a file that is taken whole, as the server has no ranges
 )
 
 // A blockKey is a block of an object at a version.
@@ -205,6 +204,9 @@ func (s *Server) keep(o object, n int64, data []byte) {
 // read asks for a range of an object. It goes on where an answer was cut.
 func (s *Server) read(ctx context.Context, o object, off, n int64) ([]byte, error) {
 	b := make([]byte, 0, n)
+	if taken := s.wholes.Opened(o); taken != nil {
+		return readTaken(taken, b[:n], off)
+	}
 	count := &s.Range
 	if n == o.size {
 		count = &s.Get
@@ -220,7 +222,7 @@ func (s *Server) read(ctx context.Context, o object, off, n int64) ([]byte, erro
 				return err
 			}
 			if whole {
-				b, err = s.whole(o, off, n, resp.Body)
+				b, err = s.takeWhole(ctx, o, b[:n], off, resp.Body)
 				return err
 			}
 			for int64(len(b)) < n {
@@ -234,19 +236,6 @@ func (s *Server) read(ctx context.Context, o object, off, n int64) ([]byte, erro
 		},
 	})
 	return b, err
-}
-
-// whole reads all of an object, as the server gives no parts, and returns a part of it.
-func (s *Server) whole(o object, off, n int64, body io.Reader) ([]byte, error) {
-	all, err := io.ReadAll(io.LimitReader(body, o.size))
-	if err == nil && int64(len(all)) < o.size {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.keep(o, 0, all)
-	return all[off : off+n], nil
 }
 
 // judge compares an answer with the object and the range that it is to be of. It may be all of the

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -61,9 +62,12 @@ func TestBucketWithoutTags(t *testing.T) {
 func TestShownOn(t *testing.T) {
 	f := &fakeS3{objects: manyObjects()}
 	tree := openFake(t, f, func(o *Options) { o.TTL, o.Timeout = 20*time.Millisecond, time.Second })
+	var log strings.Builder
+	tree.s.log = slog.New(slog.NewTextHandler(&log, nil))
 	if err := tree.Walk(t.Context(), "."); err != nil {
 		t.Fatal(err)
 	}
+	before, answers := time.Now().Truncate(time.Millisecond), tree.s.http.Transport
 	tree.s.http.Transport = roundTripper(func(*http.Request) (*http.Response, error) {
 		return nil, &os.SyscallError{Syscall: "connect", Err: syscall.ECONNREFUSED}
 	})
@@ -80,6 +84,17 @@ func TestShownOn(t *testing.T) {
 		if want := "s3://b/" + name; !strings.HasPrefix(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if since := tree.s.Stats().Unreachable; since == nil || since.Before(before) || !strings.Contains(log.String(), "shown as they were") {
+		t.Errorf("since %v: %s", since, &log)
+	}
+	tree.s.http.Transport = answers
+	tree.s.outage.Store(nil) // as if its time was over
+	for turn := tree.s.turn(); tree.s.turn() == turn; {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := tree.List(t.Context(), "."); err != nil || tree.s.Stats().Unreachable != nil || !strings.Contains(log.String(), "renewed again") {
+		t.Errorf("since %v, %v: %s", tree.s.Stats().Unreachable, err, &log)
 	}
 }
 

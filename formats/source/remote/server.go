@@ -3,12 +3,15 @@ package remote
 import (
 	"context"
 	"errors"
-	iofs "io/fs"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"recfs/cache"
 	"recfs/nodes"
@@ -57,18 +60,24 @@ type Server struct {
 	asked   atomic.Int64 // look-ups, where each is a turn
 	inTurn  atomic.Int64 // the turn of the last listing
 	listed  atomic.Int64 // milliseconds since 1970 when the oldest listing that still is shown was made
+	old     atomic.Int64 // milliseconds since 1970 since which names cannot be renewed, 0: they can
 	lists   *cache.Memo[listKey, *listing]
 	looks   *cache.Memo[lookKey, looked]
 	latest  *cache.Recent[string, int64] // turn in which a folder was listed or a key asked for last
 	singles *cache.Recent[string, int]   // how many single names of a folder were asked for
 	told    *cache.Recent[string, int]   // names of a folder that cannot be shown, as the log knows
 	objects *cache.Memo[blockKey, []byte]
+	wholes  *cache.LRU[object, *os.File]
 	fetches fetches
+
+	mu     sync.Mutex
+	aheads map[lookKey]bool // look-ups on their way that nobody waits for yet
 }
 
 const (
-	maxLatest = 1 << 16
-	maxLooks  = 4 // single names of a folder that are asked for before its names are
+	maxLatest  = 1 << 16
+	maxPages   = 20_000  // of a folder, each of 1,000 names on most servers
+	maxListing = 1 << 30 // bytes of memory of a folder's names
 )
 
 // A listKey is a folder in a turn: for the time to live what is known of it holds.
@@ -88,7 +97,7 @@ func newServer(p protocol, cl *client, c *cache.Cache, opt Options) *Server {
 	s := &Server{
 		protocol: p, client: cl, ttl: opt.TTL, opened: time.Now(), log: opt.Log,
 		latest: cache.NewRecent[string, int64](maxLatest), singles: cache.NewRecent[string, int](maxLatest),
-		told: cache.NewRecent[string, int](maxLatest),
+		told: cache.NewRecent[string, int](maxLatest), wholes: newWholes(), aheads: map[lookKey]bool{},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -119,17 +128,34 @@ func (s *Server) loadList(ctx context.Context, k listKey) (*listing, int64, erro
 	}
 	if errors.Is(err, nodes.ErrUnavailable) {
 		if before, ok := s.before(k); ok {
+			s.latest.Swap(k.dir, k.turn)
+			s.shownOn(s.url(k.dir), err)
 			return before, before.cost(), nil
 		}
 	}
 	if err != nil {
 		return nil, 0, err
 	}
+	s.renewed()
 	if before := s.inTurn.Swap(k.turn); before != k.turn {
 		s.listed.Store(time.Now().UnixMilli())
 	}
 	s.learned(k.dir, k.turn, l)
 	return l, l.cost() + int64(len(k.dir)), nil
+}
+
+// shownOn tells since when names are shown that nobody could renew.
+func (s *Server) shownOn(url string, err error) {
+	if s.old.CompareAndSwap(0, time.Now().UnixMilli()) {
+		s.log.Warn("names are shown as they were, as they cannot be renewed", "url", url, "err", err)
+	}
+}
+
+// renewed ends what shownOn began.
+func (s *Server) renewed() {
+	if since := s.old.Swap(0); since != 0 {
+		s.log.Info("names can be renewed again", "url", s.url(""), "since", time.UnixMilli(since))
+	}
 }
 
 // before returns the last listing of a folder before a turn, of which only some names may be known.
@@ -163,7 +189,7 @@ func (s *Server) listFolder(ctx context.Context, k listKey) (*listing, error) {
 			l.next, l.odd = first.next, first.odd
 		}
 	}
-	for seen := map[string]bool{}; ; seen[l.next] = true {
+	for seen := map[uint64]bool{}; ; seen[xxhash.Sum64String(l.next)] = true {
 		next, err := s.page(ctx, k.dir, l.next, false, func(key, tag string, size, modified int64) {
 			if key != "" {
 				l.add(key, tag, size, modified)
@@ -172,8 +198,11 @@ func (s *Server) listFolder(ctx context.Context, k listKey) (*listing, error) {
 		if err != nil {
 			return nil, err
 		}
-		if seen[next] {
+		switch {
+		case seen[xxhash.Sum64String(next)]:
 			return nil, strange(s.url(k.dir), "the listing does not go on")
+		case len(seen) == maxPages, l.cost() > maxListing:
+			return nil, strange(s.url(k.dir), "the listing has no end")
 		}
 		l.complete, l.next = next == "", next
 		if l.complete || k.first {
@@ -277,85 +306,6 @@ func (s *Server) known(dir string, turn int64) *listing {
 		l, _ = s.lists.Peek(listKey{dir: dir, turn: turn, first: true})
 	}
 	return l
-}
-
-// find returns what stands under a key, which is not that of the root.
-func (s *Server) find(ctx context.Context, key string) (looked, error) {
-	turn := s.turn()
-	dir, name := splitKey(key)
-	l := s.known(dir, turn)
-	singles, _ := s.singles.Get(dir)
-	if l == nil && singles >= maxLooks && s.tellsAll() {
-		var err error
-		if l, err = s.lists.Get(ctx, listKey{dir: dir, turn: turn, first: true}); err != nil {
-			return looked{}, err
-		}
-	}
-	if l != nil {
-		it, ok, sure := l.find(name)
-		switch {
-		case ok && it.size == sizeFolder:
-			return looked{isDir: true}, nil
-		case ok && sure && it.size != sizeUnknown:
-			return looked{object: l.object(dir, it), isFile: true}, nil
-		case !ok && sure && s.tellsAll():
-			return looked{}, nil
-		}
-	}
-	s.singles.Swap(dir, singles+1)
-	found, err := s.looks.Get(ctx, lookKey{key, turn})
-	if errors.Is(err, nodes.ErrUnavailable) {
-		if before, ok := s.foundBefore(key); ok {
-			return before, nil
-		}
-	}
-	return found, err
-}
-
-// foundBefore returns what stood under a key when it was asked for last, or its folder was listed.
-func (s *Server) foundBefore(key string) (looked, bool) {
-	dir, name := splitKey(key)
-	if l, ok := s.before(listKey{dir: dir, first: true}); ok {
-		if it, ok, _ := l.find(name); ok && it.size != sizeUnknown {
-			return looked{object: l.object(dir, it), isFile: it.size >= 0, isDir: it.size == sizeFolder}, true
-		}
-	}
-	turn, ok := s.latest.Get(key)
-	if !ok {
-		return looked{}, false
-	}
-	return s.looks.Peek(lookKey{key, turn})
-}
-
-// loadLook asks for one name. One with an extension is asked for as an object first, any other as a
-// folder, so that most take one request.
-func (s *Server) loadLook(ctx context.Context, k lookKey) (looked, int64, error) {
-	cost := int64(len(k.key)) + 160
-	_, name := splitKey(k.key)
-	asFolder := func() (looked, error) {
-		l, err := s.lists.Get(ctx, listKey{dir: k.key + "/", turn: k.turn, first: true})
-		if errors.Is(err, iofs.ErrNotExist) {
-			return looked{}, nil
-		}
-		return looked{isDir: err == nil && len(l.list)+l.odd.n > 0}, err
-	}
-	folderFirst := s.tellsAll() && !strings.Contains(name, ".")
-	if folderFirst {
-		if found, err := asFolder(); err != nil || found.isDir {
-			return found, cost, err
-		}
-	}
-	found, err := s.look(ctx, k.key)
-	if err == nil && found.unsure && !folderFirst {
-		var folder looked
-		if folder, err = asFolder(); folder.isDir {
-			found = folder
-		}
-	}
-	if err == nil {
-		s.latest.Swap(k.key, k.turn)
-	}
-	return found, cost, err
 }
 
 // folder returns what is known of a folder of which one page is enough.

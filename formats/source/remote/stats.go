@@ -33,7 +33,11 @@ func (s *Server) Stats() Stats {
 	if listed := s.listed.Load(); listed != 0 {
 		r.OldestListing = time.Since(time.UnixMilli(listed)).Round(time.Millisecond).Seconds()
 	}
-	if o := s.outage.Load(); o != nil {
+	if old := s.old.Load(); old != 0 {
+		since := time.UnixMilli(old)
+		r.Unreachable = &since
+	}
+	if o := s.outage.Load(); o != nil && (r.Unreachable == nil || o.since.Before(*r.Unreachable)) {
 		r.Unreachable = &o.since
 	}
 	return r

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,81 @@ func TestNextPages(t *testing.T) {
 		next["b"] = link
 		if _, err := tree.s.listFolder(t.Context(), listKey{turn: 99}); !errors.Is(err, nodes.ErrRemote) {
 			t.Errorf("%s: %v", link, err)
+		}
+	}
+}
+
+// TestEndless gives up a folder of which each page names another one.
+func TestEndless(t *testing.T) {
+	tree := openSite(t, http.NotFoundHandler())
+	n := 0
+	tree.s.http.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		n++
+		return &http.Response{
+			StatusCode: http.StatusOK, Request: r, Body: io.NopCloser(strings.NewReader(fmt.Sprintf(`{"name":"n%d","type":"file"}`, n))),
+			Header: http.Header{"Content-Type": {"application/x-ndjson"}, "Link": {fmt.Sprintf(`<?after=n%d>; rel="next"`, n)}},
+		}, nil
+	})
+	if _, err := tree.List(t.Context(), "."); !errors.Is(err, nodes.ErrRemote) || !strings.Contains(fmt.Sprint(err), "the listing has no end") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLookAhead asks for sizes that a page does not tell sixteen at a time, of who goes through the
+// names.
+func TestLookAhead(t *testing.T) {
+	asked := make(chan string, 100)
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			w.Header().Set("Content-Length", "1")
+			asked <- r.URL.Path
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		for i := range 40 {
+			fmt.Fprintf(w, `<a href="n%02d.map">n</a><a href="n%02d.png">n</a>`, i, i)
+		}
+	}))
+	if _, err := tree.List(t.Context(), "."); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]int{{5}, {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}} {
+		if _, err := tree.Stat(t.Context(), fmt.Sprintf("n%02d.map", 5+i)); err != nil {
+			t.Fatal(err)
+		}
+		var got, all []string
+		for _, n := range want {
+			all, got = append(all, fmt.Sprintf("/n%02d.map", n)), append(got, <-asked)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(all, got); diff != "" || len(asked) > 0 {
+			t.Error(diff, len(asked))
+		}
+	}
+}
+
+// TestTakenOnce reads a file that memory does not hold from a server that has no parts of files.
+func TestTakenOnce(t *testing.T) {
+	content, asked := strings.Repeat("0123456789abcdef", 256<<10), 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			asked++
+		}
+		w.Header().Set("Last-Modified", "Fri, 20 Nov 2026 12:00:00 GMT")
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		_, _ = io.WriteString(w, content)
+	}))
+	defer server.Close()
+	u, _ := url.Parse(server.URL)
+	c := cache.New(1<<20, nil)
+	defer c.Close()
+	s, err := OpenSite(u, c, options(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := readAll(t, s.Tree(""), "x"); got != content || asked != 1 {
+			t.Errorf("%d bytes, taken %d times", len(got), asked)
 		}
 	}
 }

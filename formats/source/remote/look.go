@@ -1,0 +1,142 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"recfs/nodes"
+)
+
+const (
+	maxLooks   = 4  // single names of a folder that are asked for before its names are
+	looksAhead = 16 // look-ups at a time of who goes through a listing that tells no sizes
+	maxPassed  = 16 * looksAhead
+)
+
+// find returns what stands under a key, which is not that of the root.
+func (s *Server) find(ctx context.Context, key string) (looked, error) {
+	turn := s.turn()
+	dir, name := splitKey(key)
+	l := s.known(dir, turn)
+	singles, _ := s.singles.Get(dir)
+	if l == nil && singles >= maxLooks && s.tellsAll() {
+		var err error
+		if l, err = s.lists.Get(ctx, listKey{dir: dir, turn: turn, first: true}); err != nil {
+			return looked{}, err
+		}
+	}
+	if l != nil {
+		it, ok, sure := l.find(name)
+		switch {
+		case ok && it.size == sizeFolder:
+			return looked{isDir: true}, nil
+		case ok && sure && it.size != sizeUnknown:
+			return looked{object: l.object(dir, it), isFile: true}, nil
+		case !ok && sure && s.tellsAll():
+			return looked{}, nil
+		case ok && sure:
+			s.lookAhead(dir, name, l, turn)
+		}
+	}
+	s.singles.Swap(dir, singles+1)
+	found, err := s.looks.Get(ctx, lookKey{key, turn})
+	if errors.Is(err, nodes.ErrUnavailable) {
+		if before, ok := s.foundBefore(key); ok {
+			s.shownOn(s.url(key), err)
+			return before, nil
+		}
+	}
+	return found, err
+}
+
+// lookAhead asks for what comes behind a name in a listing that tells no sizes, if somebody goes
+// through the names: one shortly before it was asked for. Names with other extensions are passed
+// over.
+func (s *Server) lookAhead(dir, name string, l *listing, turn int64) {
+	isKnown := func(k lookKey) bool {
+		_, ok := s.looks.Peek(k)
+		return ok
+	}
+	at, _ := l.search(name)
+	alike := func(step int) (keys []lookKey) {
+		for i := at + step; i >= 0 && i < len(l.list) && max(i-at, at-i) < maxPassed && len(keys) < looksAhead-1; i += step {
+			if key := (lookKey{dir + l.name(l.list[i]), turn}); l.list[i].size == sizeUnknown && path.Ext(key.key) == path.Ext(name) {
+				keys = append(keys, key)
+			}
+		}
+		return keys
+	}
+	if isKnown(lookKey{dir + name, turn}) || !slices.ContainsFunc(alike(-1), isKnown) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range alike(1) {
+		if len(s.aheads) == looksAhead-1 {
+			return
+		}
+		if s.aheads[k] || isKnown(k) {
+			continue
+		}
+		s.aheads[k] = true
+		go func() {
+			_, _ = s.looks.Get(context.Background(), k) // who asks for it hears of the error
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			delete(s.aheads, k)
+		}()
+	}
+}
+
+// foundBefore returns what stood under a key when it was asked for last, or its folder was listed.
+func (s *Server) foundBefore(key string) (looked, bool) {
+	dir, name := splitKey(key)
+	if l, ok := s.before(listKey{dir: dir, first: true}); ok {
+		if it, ok, _ := l.find(name); ok && it.size != sizeUnknown {
+			return looked{object: l.object(dir, it), isFile: it.size >= 0, isDir: it.size == sizeFolder}, true
+		}
+	}
+	turn, ok := s.latest.Get(key)
+	if !ok {
+		return looked{}, false
+	}
+	return s.looks.Peek(lookKey{key, turn})
+}
+
+// loadLook asks for one name. One with an extension is asked for as an object first, any other as a
+// folder, so that most take one request.
+func (s *Server) loadLook(ctx context.Context, k lookKey) (looked, int64, error) {
+	cost := int64(len(k.key)) + 160
+	_, name := splitKey(k.key)
+	asFolder := func() (looked, error) {
+		l, err := s.lists.Get(ctx, listKey{dir: k.key + "/", turn: k.turn, first: true})
+		if errors.Is(err, iofs.ErrNotExist) {
+			return looked{}, nil
+		}
+		return looked{isDir: err == nil && len(l.list)+l.odd.n > 0}, err
+	}
+	folderFirst := s.tellsAll() && !strings.Contains(name, ".")
+	if folderFirst {
+		if found, err := asFolder(); err != nil || found.isDir {
+			return found, cost, err
+		}
+	}
+	found, err := s.look(ctx, k.key)
+	if err == nil {
+		s.renewed()
+	}
+	if err == nil && found.unsure && !folderFirst {
+		var folder looked
+		if folder, err = asFolder(); folder.isDir {
+			found = folder
+		}
+	}
+	if err == nil {
+		s.latest.Swap(k.key, k.turn)
+	}
+	return found, cost, err
+}
