@@ -34,6 +34,7 @@ type client struct {
 	// again.
 	refused func(url string, resp *http.Response) error
 	outage  atomic.Pointer[outage]
+	closes  atomic.Bool // the last answer ended its connection
 	Counters
 }
 
@@ -162,6 +163,7 @@ func (c *client) try(whole context.Context, q question) error {
 		return c.ended(ctx, whole, q.url, err)
 	}
 	c.outage.Store(nil)
+	c.closes.Store(resp.Close)
 	defer func() {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
 		resp.Body.Close()

@@ -55,7 +55,8 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 
 // lookAhead asks for what comes behind a name in a listing that tells no sizes, if somebody goes
 // through the names: one shortly before it was asked for. Names with other extensions are passed
-// over.
+// over. A server that ends connections is not asked ahead, as many new ones at once are what such
+// servers drop.
 func (s *Server) lookAhead(dir, name string, l *listing, turn int64) {
 	isKnown := func(k lookKey) bool {
 		_, ok := s.looks.Peek(k)
@@ -70,7 +71,7 @@ func (s *Server) lookAhead(dir, name string, l *listing, turn int64) {
 		}
 		return keys
 	}
-	if isKnown(lookKey{dir + name, turn}) || !slices.ContainsFunc(alike(-1), isKnown) {
+	if s.closes.Load() || isKnown(lookKey{dir + name, turn}) || !slices.ContainsFunc(alike(-1), isKnown) {
 		return
 	}
 	s.mu.Lock()

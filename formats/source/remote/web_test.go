@@ -167,10 +167,19 @@ func TestEndless(t *testing.T) {
 }
 
 // TestLookAhead asks for sizes that a page does not tell sixteen at a time, of who goes through the
-// names.
+// names, and one at a time of a server that ends connections.
 func TestLookAhead(t *testing.T) {
+	for _, want := range [][][]int{{{5}, {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}}, {{5}, {6}}} {
+		testLookAhead(t, want, len(want[1]) == 1)
+	}
+}
+
+func testLookAhead(t *testing.T, heads [][]int, closes bool) {
 	asked := make(chan string, 100)
 	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if closes {
+			w.Header().Set("Connection", "close")
+		}
 		if r.Method == http.MethodHead {
 			w.Header().Set("Content-Length", "1")
 			asked <- r.URL.Path
@@ -184,7 +193,7 @@ func TestLookAhead(t *testing.T) {
 	if _, err := tree.List(t.Context(), "."); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range [][]int{{5}, {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}} {
+	for i, want := range heads {
 		if _, err := tree.Stat(t.Context(), fmt.Sprintf("n%02d.map", 5+i)); err != nil {
 			t.Fatal(err)
 		}
