@@ -34,7 +34,7 @@ export function decode(raw) {
     block: raw.block, step: raw.step, first: raw.first, frames: n, ms: raw.ms ?? null,
     last: raw.first + (n - 1) * raw.step, events: raw.events, more: raw.events_more,
     tracks: raw.tracks.map((t) => ({
-      id: t.id, name: t.name, team: t.team, kind: t.kind, at: t.at, n: t.n,
+      id: t.id, name: t.name, team: t.team, kind: t.kind, color: t.color, at: t.at, n: t.n,
       x: sums(t.x), y: sums(t.y), z: sums(t.z), a: sums(t.a), s: runs(t.s, t.n),
     })),
     game: raw.game && {
@@ -68,6 +68,7 @@ function entity(t, j, to, k, u, leap) {
     id: t.id, name: t.name, team: t.team, kind: t.kind,
     x: t.x?.[j] ?? null, y: t.y?.[j] ?? null, z: t.z?.[j] ?? null, a: t.a?.[j] ?? null, s: t.s?.[j] ?? null,
   };
+  if (t.color) e.color = t.color;
   if (!to || u === 0 || e.x === null || !to.x) return e;
   const x = to.x[k], y = to.y[k];
   if (Math.hypot(x - e.x, y - e.y) > leap) return e;

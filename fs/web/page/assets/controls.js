@@ -1,7 +1,7 @@
 // The buttons and fields below the canvas, and what the view does for them.
 import { dayText, faster, speeds, timeText, timeWords } from "./clock.js";
 import { clean, el } from "./dom.js";
-import { button, option } from "./parts.js";
+import { button, option, sign } from "./parts.js";
 
 /** camera adds the moves of the camera, and returns the buttons for them. */
 export function cameraButtons(view) {
@@ -9,21 +9,21 @@ export function cameraButtons(view) {
   view.zoom = (by) => { camera.zoom(by); view.looked(); };
   view.nudgeCamera = (x, y) => { camera.pan((x * camera.width) / 8, (y * camera.height) / 8); view.looked(true); };
   view.showAll = () => { view.setFollow(null); view.all(); };
-  const move = (sign, text, key, x, y) => button(sign, `camera ${text}`, key, null, () => view.nudgeCamera(x, y));
+  const move = (face, text, key, x, y) => button(face, `camera ${text}`, key, null, () => view.nudgeCamera(x, y));
   return el("div", { className: "camera", role: "group", "aria-label": "camera" },
-    move("←", "left", "h", 1, 0), move("↓", "down", "j", 0, -1), move("↑", "up", "k", 0, 1), move("→", "right", "l", -1, 0),
-    button("+", "closer", "z", null, () => view.zoom(1.25)), button("−", "farther", "Z", null, () => view.zoom(0.8)),
-    button("⤢", "all there is", "a", null, () => view.showAll()));
+    move("left", "left", "h", 1, 0), move("down", "down", "j", 0, -1), move("up", "up", "k", 0, 1), move("right", "right", "l", -1, 0),
+    button("closer", "closer", "z", null, () => view.zoom(1.25)), button("farther", "farther", "Z", null, () => view.zoom(0.8)),
+    button("all", "all there is", "a", null, () => view.showAll()));
 }
 
 /** transport is what plays: its buttons, speed, time, jump, follow. */
 export function transport(view) {
-  const play = button("▶", "play", "Space", "play", () => view.play());
+  const play = button("play", "play", "Space", "play", () => view.play());
   const speed = el("select", { "data-testid": "speed", "aria-label": "speed", onchange: () => view.setSpeed(Number(speed.value)) },
     ...speeds.map((s) => option(s, `${s}×`)));
   speed.value = view.speed;
   view.on("play", (on) => {
-    play.textContent = on ? "❚❚" : "▶";
+    play.replaceChildren(sign(on ? "pause" : "play"));
     play.title = on ? "pause (Space)" : "play (Space)";
     play.setAttribute("aria-label", on ? "pause" : "play");
   });
@@ -32,15 +32,15 @@ export function transport(view) {
     view.play(false);
     view.goto(view.tick + by);
   };
-  const skip = (sign, text, key, ms) => button(sign, text, key, null, () => view.skip(ms));
-  const mark = (sign, text, key, way) => button(sign, text, key, null, () => view.mark(way));
+  const skip = (face, text, key, ms) => button(face, text, key, null, () => view.skip(ms));
+  const mark = (face, text, key, way) => button(face, text, key, null, () => view.mark(way));
   return el("div", { className: "controls", role: "group", "aria-label": "playing" },
-    mark("⏮", "previous mark", "[", -1), skip("−60", "a minute back", "Shift ←", -60000), skip("−5", "5 seconds back", "←", -5000),
-    button("◂", "one tick back", ",", "back", () => view.nudge(-1)), play,
-    button("▸", "one tick on", ".", "on", () => view.nudge(1)), skip("+5", "5 seconds on", "→", 5000),
-    skip("+60", "a minute on", "Shift →", 60000), mark("⏭", "next mark", "]", 1),
-    button("−", "slower", "-", null, () => view.setSpeed(faster(view.speed, -1))), speed,
-    button("+", "faster", "+", null, () => view.setSpeed(faster(view.speed, 1))),
+    mark("previous", "previous mark", "[", -1), skip("−60", "a minute back", "Shift ←", -60000), skip("−5", "5 seconds back", "←", -5000),
+    button("back", "one tick back", ",", "back", () => view.nudge(-1)), play,
+    button("on", "one tick on", ".", "on", () => view.nudge(1)), skip("+5", "5 seconds on", "→", 5000),
+    skip("+60", "a minute on", "Shift →", 60000), mark("next", "next mark", "]", 1),
+    button("farther", "slower", "-", null, () => view.setSpeed(faster(view.speed, -1))), speed,
+    button("closer", "faster", "+", null, () => view.setSpeed(faster(view.speed, 1))),
     clock(view), jump(view), follow(view));
 }
 

@@ -26,6 +26,7 @@ export function events(view) {
     list.fresh.splice(0).forEach((r) => name(r.kind));
     stop.hidden = !list.busy || !list.filtered;
     status.textContent = list.text();
+    view.repaint();
   };
   view.listed = () => list.listed;
   view.on("paint", () => list.moved());

@@ -97,12 +97,12 @@ async function begin() {
   const module = await import(`./scene_${about.kind}.js`);
   view.begin(await module.scene(view));
   view.canvas.setAttribute("aria-label", `${about.kind}: ${view.scene.legend ?? ""}`);
-  if (view.scene.legend) work.append(el("p", { className: "legend dim" }, view.scene.legend));
   if (view.timed) {
     work.append(timeline(view), transport(view));
     events(view);
     if (about.kind !== "nethack") players(view);
   }
+  if (view.scene.legend) work.append(el("p", { className: "legend dim" }, view.scene.legend));
   head.append(share(view), keys(view));
   watch(view);
   await state(view);

@@ -140,10 +140,13 @@ function bubbles(ctx, camera, view, at, by) {
     if (e.t <= at.tick && e.t > from && by.has(e.id) && (e.kind === "chat" || e.kind === "finish")) said.set(e.id, e);
   }
   for (const e of by.values()) {
-    const event = said.get(e.id), text = event ? (event.kind === "finish" ? "⚑ " : "") + clean(event.text, 60) : e.s & 4 ? "…" : "";
+    const event = said.get(e.id), text = event ? spoken(event) : e.s & 4 ? "…" : "";
     if (text) bubble(ctx, text, camera.sx(e.x), camera.sy(e.y) - Math.max(4, radius * camera.scale) - 26, view.colors);
   }
 }
+
+/** spoken is an event without who it is about, who stands below. */
+const spoken = (event) => (event.kind === "finish" ? "⚑ " : "") + clean(String(event.text).replace(/^\d+-.*? (finished in |says |: )/, "$1"), 60);
 
 function bubble(ctx, text, x, y, c) {
   ctx.font = "12px system-ui, sans-serif";

@@ -32,7 +32,7 @@ function watched(view, at) {
   }
   const who = view.follow !== null && at?.entities.find((e) => String(e.id) === String(view.follow));
   if (!who || who.x === null) return;
-  camera.look(who.x, who.y, view.near ? 50 : camera.across);
+  camera.look(who.x, who.y, view.near ? Math.max(16, Math.min(camera.width / 22, 40)) : camera.across);
   view.near = false;
 }
 
@@ -43,6 +43,7 @@ function paint(view, ctx, now) {
   if (view.playing) view.move(now);
   if (view.timed) view.want();
   const at = view.timed ? view.state() : null;
+  view.at = at;
   watched(view, at);
   const dpr = canvas.width / camera.width;
   view.colors = colors();
@@ -50,7 +51,6 @@ function paint(view, ctx, now) {
   ctx.fillStyle = view.colors.paper;
   ctx.fillRect(0, 0, camera.width, camera.height);
   if (at || about.kind === "map") scene.draw(ctx, at, camera);
-  view.at = at;
   view.painted = (view.painted ?? 0) + 1;
   view.tell("paint", at);
   publish(view, at);

@@ -94,9 +94,14 @@ function paint(ctx, view, width, height, x) {
   bars(players, height, 7);
   for (const h of view.holes ?? []) hatch(ctx, c, x(h.from), Math.max(x(h.to), x(h.from) + 3), height);
   ctx.fillStyle = c.warn;
+  let free = -Infinity; // where there is room for the next flag
   for (const m of view.about.marks) {
     const left = x(m.t);
+    ctx.globalAlpha = 0.4;
     ctx.fillRect(left - 0.5, 0, 1, height - 8);
+    ctx.globalAlpha = 1;
+    if (left < free) continue;
+    free = left + 7;
     ctx.beginPath();
     ctx.moveTo(left, 0);
     ctx.lineTo(left + 6, 3);
