@@ -35,7 +35,8 @@ type finder struct {
 	indexes            bool // first
 	finished           bool // runs, not recordings
 
-	found []finishedRun
+	filters []filter // what of this is asked for; nil: it is not known yet
+	found   []finishedRun
 
 	judged   int // recordings
 	unknown  int // those that a filter could not judge
@@ -167,9 +168,12 @@ const (
 	yes
 )
 
+// A filter is what one flag says of a recording.
+type filter func(s *catalogue.Summary) verdict
+
 // ask asks about a value. One that is missing although the index was read is not what is looked
 // for.
-func ask[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
+func ask[T any](s *catalogue.Summary, value *T, ok func(T) bool) verdict {
 	switch {
 	case value != nil && ok(*value):
 		return yes
@@ -180,26 +184,31 @@ func ask[T any](s catalogue.Summary, value *T, ok func(T) bool) verdict {
 }
 
 // askPlayer asks whether the name of a player matches a pattern.
-func askPlayer(s catalogue.Summary, pattern string) verdict {
-	var players *[]string
-	if s.Players != nil {
-		players = &s.Players
+func askPlayer(pattern string) filter {
+	matches := like(pattern)
+	return func(s *catalogue.Summary) verdict {
+		var players *[]string
+		if s.Players != nil {
+			players = &s.Players
+		}
+		return ask(s, players, func(names []string) bool { return slices.ContainsFunc(names, matches) })
 	}
-	return ask(s, players, func(names []string) bool { return slices.ContainsFunc(names, like(pattern)) })
 }
 
 // askCover asks whether a recording began at t or before, and ended at t or later.
-func askCover(s catalogue.Summary, t time.Time) verdict {
-	began := ask(s, s.Start, func(text string) bool { return !parseTime(text).After(t) })
-	return min(began, ask(s, s.DurationMS, func(ms int64) bool {
-		return s.Start == nil || t.Sub(parseTime(*s.Start)) <= time.Duration(ms)*time.Millisecond
-	}))
+func askCover(t time.Time) filter {
+	return func(s *catalogue.Summary) verdict {
+		began := ask(s, s.Start, func(text string) bool { return !parseTime(text).After(t) })
+		return min(began, ask(s, s.DurationMS, func(ms int64) bool {
+			return s.Start == nil || t.Sub(parseTime(*s.Start)) <= time.Duration(ms)*time.Millisecond
+		}))
+	}
 }
 
 // match reports whether s is one of those that are looked for. Those of which that is not known are
 // counted.
 func (f *finder) match(s catalogue.Summary) bool {
-	v := f.verdict(s)
+	v := f.verdict(&s)
 	if v == unknown && !s.Unread() {
 		f.unknown++
 	}
@@ -217,38 +226,64 @@ func (f *finder) asksOfGame() bool {
 }
 
 // verdict is the worst of what the filters say.
-func (f *finder) verdict(s catalogue.Summary) verdict {
-	if f.a.formatNamed(s.Format).Timeless && f.asksOfGame() {
-		return no
+func (f *finder) verdict(s *catalogue.Summary) verdict {
+	if f.filters == nil {
+		f.compile()
 	}
 	all := yes
-	add := func(asked bool, v func() verdict) {
-		if asked {
-			all = min(all, v())
+	for _, ask := range f.filters {
+		if all = min(all, ask(s)); all == no {
+			break
 		}
 	}
-	length := func(ok func(time.Duration) bool) func() verdict {
-		return func() verdict {
+	return all
+}
+
+// compile makes the filters of what is asked for.
+func (f *finder) compile() {
+	f.filters = []filter{}
+	add := func(asked bool, ask filter) {
+		if asked {
+			f.filters = append(f.filters, ask)
+		}
+	}
+	length := func(ok func(time.Duration) bool) filter {
+		return func(s *catalogue.Summary) verdict {
 			return ask(s, s.DurationMS, func(ms int64) bool { return ok(time.Duration(ms) * time.Millisecond) })
 		}
 	}
-	start := func(ok func(time.Time) bool) func() verdict {
-		return func() verdict { return ask(s, s.Start, func(text string) bool { return ok(parseTime(text)) }) }
+	start := func(ok func(time.Time) bool) filter {
+		return func(s *catalogue.Summary) verdict {
+			return ask(s, s.Start, func(text string) bool { return ok(parseTime(text)) })
+		}
 	}
-	add(f.format != "" && f.format != s.Format && !slices.Contains(formatAliases[f.format], s.Format), func() verdict { return no })
+	only := func(ok func(s *catalogue.Summary) bool) filter {
+		return func(s *catalogue.Summary) verdict {
+			if ok(s) {
+				return yes
+			}
+			return no
+		}
+	}
+	add(f.asksOfGame(), only(func(s *catalogue.Summary) bool { return !f.a.formatNamed(s.Format).Timeless }))
+	add(f.format != "", only(func(s *catalogue.Summary) bool {
+		return f.format == s.Format || slices.Contains(formatAliases[f.format], s.Format)
+	}))
 	for _, player := range f.players {
-		all = min(all, askPlayer(s, player))
+		add(true, askPlayer(player))
 	}
-	add(f.mapName != "", func() verdict { return ask(s, s.Map, like(f.mapName)) })
+	onMap := like(f.mapName)
+	add(f.mapName != "", func(s *catalogue.Summary) verdict { return ask(s, s.Map, onMap) })
 	add(f.since != nil, start(func(t time.Time) bool { return !t.Before(*f.since) }))
 	add(f.until != nil, start(func(t time.Time) bool { return t.Before(*f.until) }))
-	add(f.at != nil, func() verdict { return askCover(s, *f.at) })
+	add(f.at != nil, func(s *catalogue.Summary) verdict { return askCover(*f.at)(s) })
 	add(f.longer != nil, length(func(d time.Duration) bool { return d > *f.longer }))
 	add(f.shorter != nil, length(func(d time.Duration) bool { return d < *f.shorter }))
-	add(f.damaged, func() verdict { return ask(s, s.Problems, func(n int64) bool { return n > 0 }) })
+	add(f.damaged, func(s *catalogue.Summary) verdict {
+		return ask(s, s.Problems, func(n int64) bool { return n > 0 })
+	})
 	not := func(v bool) bool { return !v }
-	add(f.incomplete, func() verdict { return max(ask(s, s.Complete, not), ask(s, s.Finished, not)) })
-	return all
+	add(f.incomplete, func(s *catalogue.Summary) verdict { return max(ask(s, s.Complete, not), ask(s, s.Finished, not)) })
 }
 
 // like returns a test for names: a pattern if it has * or ?, else a part. Case does not matter.

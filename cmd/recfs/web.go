@@ -51,7 +51,8 @@ func (f *webFlags) open(e *env, a *archive, root nodes.Entry) (s *webSession, er
 	v := version()
 	var list page.List
 	if !f.noPage {
-		list = pageList{}
+		list = &pageList{a, root.Dir}
+		s.closers = append(s.closers, a.catalogue.Close)
 	}
 	s.server = web.NewServer(web.Options{
 		Page: list, DiffMaps: a.diffMaps, Root: root, Hidden: controlName, Cache: a.cache, Build: v.Version + " " + v.Revision,

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"path"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +30,12 @@ type Catalogue struct {
 	digests *cache.Memo[archive.Recording, digest]
 	looked  atomic.Int64
 	pages   *ledger.Pages
+	lines   *cache.Memo[*ledger.Block, []Line]
 	mounted atomic.Pointer[string]
+
+	walks   sync.WaitGroup // that nobody waits for
+	walking context.Context
+	end     context.CancelFunc // of walking
 }
 
 // New returns the catalogue of archives that are opened with c and opt after it: it sets
@@ -37,8 +43,16 @@ type Catalogue struct {
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
 	k.digests = cache.NewMemo(c, loadDigest).Durable(digestName, encodeDigest, resumeDigest)
+	k.lines = newLines(c, k.pages)
+	k.walking, k.end = context.WithCancel(context.Background())
 	opt.Indexed = k.indexed
 	return k
+}
+
+// Close ends the walks that nobody waits for. What they have found is kept on disk.
+func (c *Catalogue) Close() {
+	c.end()
+	c.walks.Wait()
 }
 
 // indexed keeps the digest of a recording whose index.json was made.

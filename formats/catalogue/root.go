@@ -30,6 +30,8 @@ type root struct {
 	lost     atomic.Pointer[ledger.List] // not all of which can be read any more
 	saved    time.Time                   // when one was saved on disk
 
+	walker walker
+
 	names   *cache.Memo[namesKey, source.Names]
 	tallies *cache.Memo[file, tally]
 	merged  *cache.Memo[mergedKey, nodes.File]
@@ -115,6 +117,11 @@ func (r *root) mergedEntry(name string, s *survey, kind string) nodes.Entry {
 
 // survey returns what is known of the whole archive, whose folder dir is.
 func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
+	return r.surveyTelling(ctx, dir, nil)
+}
+
+// surveyTelling is survey that tells what is known before it comes to its end. tell may be nil.
+func (r *root) surveyTelling(ctx context.Context, dir nodes.Dir, tell func(*ledger.List, []ledger.Record)) (*survey, error) {
 	select {
 	case r.scanning <- struct{}{}:
 		defer func() { <-r.scanning }()
@@ -125,13 +132,16 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 	old := r.last.Load()
 	switch {
 	case old == nil:
-		old = r.c.loadSaved(view)
+		if old = r.c.loadSaved(view); tell != nil && old.Blocks() > 0 {
+			tell(old.List, nil)
+			tell = nil
+		}
 	case old.List == r.lost.Load():
 		old = &survey{file: file{ledger.Load(nil, "", nil), r.c.pages}} // all is made of what is known of each recording
 	case old.holds(ctx, view, r.c.disk):
 		return old, nil
 	}
-	list, by, err := r.scan(cache.Separate(ctx), view, dir, old) // each part takes memory for itself
+	list, by, err := r.scan(cache.Separate(ctx), view, dir, old, tell) // each part takes memory for itself
 	if err != nil {
 		return nil, err
 	}
@@ -147,11 +157,12 @@ func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
 // scan returns what is in the archive now, and what looked for it. Of a scan that does not come to
 // its end what it found is kept on disk, with what was known before of the rest, so that the next
 // one need not open that again.
-func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *survey) (*ledger.List, *scan, error) {
+func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *survey, tell func(*ledger.List, []ledger.Record)) (*ledger.List, *scan, error) {
 	sink := ledger.NewSink(r.c.disk, r.c.savedName(view))
 	defer sink.Close()
 	s := r.c.newScan(view, sink)
 	defer s.cache.Close()
+	s.tell = tell
 	known := old.Cursor(r.c.pages)
 	s.old, s.oldState = &known, old.state
 	err := s.dir(ctx, dir, "")

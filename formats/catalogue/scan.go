@@ -37,7 +37,12 @@ type scan struct {
 	tasks    int
 	failed   error // of reading what was known before
 	watch    watchlist
+	tell     func(*ledger.List, []ledger.Record) // hears now and then what was found so far; may be nil
+	told     time.Time
 }
+
+// tellEvery is how often a scan tells what it has found.
+const tellEvery = 200 * time.Millisecond
 
 // An item is a record on its way to what was found.
 type item struct {
@@ -81,6 +86,10 @@ func (s *scan) put(it item) {
 	}
 	if it.holds != nil {
 		s.found.Join(it.holds)
+	}
+	if s.tell != nil && time.Since(s.told) >= tellEvery {
+		s.tell(s.found.SoFar())
+		s.told = time.Now()
 	}
 }
 

@@ -61,14 +61,14 @@ func (f file) Open(context.Context) (nodes.Content, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines := make([]byte, 0, f.LinesOf(i))
+		lines := make([]byte, 0, f.Block(i).Lines())
 		for j := range page {
 			lines = append(lines, page[j].Line...)
 		}
 		return lines, nil
 	})
 	for i := range f.Blocks() {
-		p.Add(f.LinesOf(i))
+		p.Add(f.Block(i).Lines())
 	}
 	return p, nil
 }

@@ -1,15 +1,32 @@
 package web
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+
+	"recfs/fs/web/page"
 )
+
+// An emptyList has no recordings, and no parameter called bad.
+type emptyList struct{}
+
+func (emptyList) Page(_ context.Context, q url.Values) (any, error) {
+	if q.Has("bad") {
+		return nil, page.BadParameter("bad")
+	}
+	return struct {
+		Total int      `json:"total"`
+		Rows  []string `json:"rows"`
+	}{Rows: []string{"<é>"}}, nil
+}
 
 // withPage is a server with a page of a tree that has what the page hides.
 func withPage(t *testing.T) *site {
-	return serve(t, sampleTree(), false, func(o *Options) { o.Page = struct{}{} })
+	return serve(t, sampleTree(), false, func(o *Options) { o.Page = emptyList{} })
 }
 
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -44,7 +61,8 @@ func TestPageURLs(t *testing.T) {
 		{"GET", "/.view/assets/0/list.js", "", 404, "no such file\n"},
 		{"GET", "/.view/x", "", 404, "no such file\n"},
 		{"GET", "/.view/1/none/a", "", 404, "no such file\n"},
-		{"GET", "/.view/1/list", "", 200, `{"v":1`},
+		{"GET", "/.view/1/list", "", 200, `{"v":1,"total":0,"rows":["<é>"]}`},
+		{"GET", "/.view/1/list?bad=1", "", 400, "bad parameter: bad\n"},
 		{"GET", "/.view/1/list?%zz", "", 400, "bad query\n"},
 		{"GET", "/.view/1/list", "Sec-Fetch-Site: same-origin", 200, `{"v":1`},
 		{"GET", "/.view/1/list", "Sec-Fetch-Site: none", 200, `{"v":1`},

@@ -56,6 +56,9 @@ type stored struct {
 	packed []byte
 }
 
+// Lines returns how many bytes the lines of the block have.
+func (b *Block) Lines() int64 { return b.lines }
+
 // parts returns all that is kept of the block, in its order.
 func (b *Block) parts() []*stored {
 	return slices.DeleteFunc(append([]*stored{&b.stored}, b.rows...), func(s *stored) bool { return s == nil })

@@ -65,8 +65,8 @@ func (l *List) Cost() (n int64) {
 // Blocks returns how many blocks there are.
 func (l *List) Blocks() int { return len(l.blocks) }
 
-// LinesOf returns how many bytes the lines of a block have.
-func (l *List) LinesOf(block int) int64 { return l.blocks[block].lines }
+// Block returns a block, which stands for its records in other lists, too.
+func (l *List) Block(i int) *Block { return l.blocks[i] }
 
 // Page returns the records of a block.
 func (l *List) Page(ctx context.Context, pages *Pages, block int) ([]Record, error) {

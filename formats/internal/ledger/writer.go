@@ -179,3 +179,9 @@ func (w *Writer) List() *List {
 	w.flush()
 	return newList(w.blocks)
 }
+
+// SoFar returns a list of what the Writer was given, and the records behind it that are no block
+// yet. It goes on.
+func (w *Writer) SoFar() (*List, []Record) {
+	return newList(slices.Clone(w.blocks)), slices.Clone(w.window)
+}

@@ -1,9 +1,16 @@
 package page
 
-import "context"
+import (
+	"context"
+	"net/url"
+)
 
 // A List is what is known of all recordings.
-type List interface{}
+type List interface {
+	// Page returns a page of the list (docs/tree/page.md section 3). A parameter that is none is a
+	// [BadParameter].
+	Page(ctx context.Context, q url.Values) (any, error)
+}
 
 // list answers with a page of the list.
-func list(context.Context, *Site, *query) (any, error) { return struct{}{}, nil }
+func list(ctx context.Context, s *Site, q *query) (any, error) { return s.list.Page(ctx, q.values) }
