@@ -61,7 +61,7 @@ type archive struct {
 	sources   map[string]nodes.Entry
 	folders   map[string]opened // of sources that are files, by path, and of servers
 	remote    remote.Options
-	servers   map[string]*remote.Server
+	servers   remoteServers
 	globbed   map[string]string // written before work begins: for each name that a pattern stands for, the directory where that begins
 	closers   []func()
 	input     func() (string, error) // takes standard input and returns what into; nil: - is a name as any other
@@ -91,7 +91,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	return &archive{
 		formats: list, options: options, mapres: f.formats.search,
 		cache: c, catalogue: known, log: log, logged: logged, records: handler.logRecords,
-		remote: f.remote, servers: map[string]*remote.Server{},
+		remote: f.remote, servers: remoteServers{all: map[string]*remote.Server{}},
 		sources: map[string]nodes.Entry{}, folders: map[string]opened{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
 	}, nil
 }

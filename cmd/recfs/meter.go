@@ -17,7 +17,8 @@ const meterPeriod = 200 * time.Millisecond
 // A meter shows how far a command has come: recordings done of all, how fast it goes and how long
 // it will take. It is drawn where the terminal is; on a pipe it only counts.
 type meter struct {
-	what string // the command does
+	what    string                         // the command does
+	traffic func() (requests, bytes int64) // of servers; nil: there are none
 
 	mu       sync.Mutex
 	done     amount                   // what is finished
@@ -164,6 +165,11 @@ func (m *meter) text() string {
 	}
 	if m.files > 0 {
 		text += ", " + count(m.files, "file", "files")
+	}
+	if m.traffic != nil {
+		if requests, bytes := m.traffic(); requests > 0 {
+			text += fmt.Sprintf(", %s, %s", count(int(requests), "request", "requests"), humanSize(bytes))
+		}
 	}
 	return text
 }

@@ -51,8 +51,9 @@ func TestMeter(t *testing.T) {
 	m.begin(500)
 	m.onRead(9000)
 	m.file()
+	m.traffic = func() (int64, int64) { return 52, 1 << 20 }
 	m.print(func() { fmt.Fprintln(&s, "a problem") })
-	want := regexp.MustCompile(`^checking 1/4 recordings, 1 file +49% .*\(\d.*/s\) \[\d+s:\d+s\]`)
+	want := regexp.MustCompile(`^checking 1/4 recordings, 1 file, 52 requests, 1 MiB +49% .*\(\d.*/s\) \[\d+s:\d+s\]`)
 	if line := s.lastLine(); !want.MatchString(line) {
 		t.Errorf("%q, want %s", line, want)
 	}

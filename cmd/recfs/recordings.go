@@ -121,6 +121,7 @@ func areFolders(args []string) bool {
 // stop ends it. Where an argument leads into a recording nothing is known: its files have no size
 // before they are made.
 func (a *archive) measure(ctx context.Context, m *meter, args []string, wanted func(found) bool) (stop func()) {
+	m.change(func() { m.traffic = a.remoteTraffic })
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -92,9 +93,17 @@ func absName(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
-// remoteServer returns the server of a URL, which all sources there share. The caller holds mu.
+// remoteServers are the servers that were asked. Their lock is held while nobody is.
+type remoteServers struct {
+	mu  sync.Mutex
+	all map[string]*remote.Server
+}
+
+// remoteServer returns the server of a URL, which all sources there share.
 func (a *archive) remoteServer(r remote.Ref) (*remote.Server, error) {
-	if s, ok := a.servers[r.Base]; ok {
+	a.servers.mu.Lock()
+	defer a.servers.mu.Unlock()
+	if s, ok := a.servers.all[r.Base]; ok {
 		return s, nil
 	}
 	var s *remote.Server
@@ -108,21 +117,31 @@ func (a *archive) remoteServer(r remote.Ref) (*remote.Server, error) {
 		}
 	}
 	if err == nil {
-		a.servers[r.Base] = s
+		a.servers.all[r.Base] = s
 	}
 	return s, err
 }
 
 // remoteStats tells what was asked of each server.
 func (a *archive) remoteStats() []remote.Stats {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	list := make([]remote.Stats, 0, len(a.servers))
-	for _, s := range a.servers {
+	a.servers.mu.Lock()
+	defer a.servers.mu.Unlock()
+	list := make([]remote.Stats, 0, len(a.servers.all))
+	for _, s := range a.servers.all {
 		list = append(list, s.Stats())
 	}
 	slices.SortFunc(list, func(x, y remote.Stats) int { return strings.Compare(x.Source, y.Source) })
 	return list
+}
+
+// remoteTraffic is how often servers were asked, and how many bytes they sent.
+func (a *archive) remoteTraffic() (requests, bytes int64) {
+	for _, s := range a.remoteStats() {
+		r := s.Requests
+		requests += r.List + r.Head + r.Range + r.Get + r.Put
+		bytes += s.Bytes
+	}
+	return requests, bytes
 }
 
 // remoteSource opens what a place of a server is.
@@ -160,9 +179,7 @@ func (a *archive) lookUpRemote(ctx context.Context, name string) (nodes.Entry, e
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	a.mu.Lock()
 	server, err := a.remoteServer(r)
-	a.mu.Unlock()
 	if err != nil {
 		return nodes.Entry{}, err
 	}
