@@ -1,8 +1,10 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"unsafe"
 
 	"recfs/formats"
@@ -154,6 +156,9 @@ func (p *playing[T]) block(ctx context.Context, k blockKey) (*block, int64, erro
 		b.chunk++
 	}
 	s.Events, s.More = s.events.rows, s.events.more
+	slices.SortFunc(s.Tracks, func(a, b play.Track) int { // in whatever order a Player has them
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
 	return b, s.used, nil
 }
 
