@@ -88,7 +88,7 @@ func (p *playing[T]) Frames(ctx context.Context, number int64, step int) (*play.
 	if !play.IsStep(p.Kind, step) {
 		return nil, play.BadParameter("step")
 	}
-	x, err := p.t.Index(ctx)
+	x, err := p.index(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (p *playing[T]) end(x *T, chunk int) int64 {
 
 // block makes a block. It goes on from the one before if that is at hand or is being made.
 func (p *playing[T]) block(ctx context.Context, k blockKey) (*block, int64, error) {
-	x, err := p.t.Index(ctx)
+	x, err := p.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
