@@ -20,6 +20,16 @@ func (c *Counts) Add(o *Counts, t ColumnType) {
 	}
 }
 
+// Bounds returns the least and the greatest number that a column of Float or Double has in groups.
+// ok is false if it has none.
+func Bounds(groups []Group, column int) (low, high float64, ok bool) {
+	var all Counts
+	for i := range groups {
+		all.Add(&groups[i].Columns[column], Double)
+	}
+	return math.Float64frombits(uint64(all.Min)), math.Float64frombits(uint64(all.Max)), all.Bounded
+}
+
 // Measure finds the least and the greatest of the values that were kept. Those that are only
 // counted are measured as they come.
 func (v *Vector) Measure() {

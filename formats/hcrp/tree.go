@@ -77,7 +77,7 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 	if rec.schema == nil {
 		game.Files = append(game.Files, nodes.Entry{Name: "ticks.hex", Dir: rec.numbered(".txt", rec.hexFile)})
 	} else {
-		game.Ticks, game.States, game.Tables = rec.ticks(), rec.states(), rec.tables()
+		game.Ticks, game.States, game.Tables, game.Play = rec.ticks(), rec.states(), rec.tables(), rec.playing()
 		game.Files = append(game.Files,
 			nodes.Entry{Name: "lines", Dir: rec.numbered(".jsonl", rec.chunkFile(func(c *chunk) ([]byte, error) { return c.Lines(), nil }))},
 			nodes.Entry{Name: "tracks", Dir: rec.Listing("tracks", rec.trackList)},

@@ -6,6 +6,7 @@ package play
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -159,6 +160,23 @@ type Track struct {
 	At, N      int    // its first frame, and how many there are
 	X, Y, Z, A []int32
 	S          []int32 // bits, docs/tree/page.md section 3
+}
+
+// Round returns a number as columns have it, of which there are so many to one: the nearest, the
+// last there is for one that is too large, and 0 for none.
+func Round(v float64, per float64) int32 {
+	v = math.Round(v * per)
+	if v != v {
+		return 0
+	}
+	return int32(max(math.MinInt32, min(v, math.MaxInt32)))
+}
+
+// Bounds returns the bounds of positions of which there are so many to one.
+func Bounds(per, x0, y0, x1, y1 float64) *[4]float64 {
+	return &[4]float64{
+		float64(Round(x0, per)), float64(Round(y0, per)), float64(Round(x1, per)), float64(Round(y1, per)),
+	}
 }
 
 // A Game is the score of an Echo VR match, at each frame.
