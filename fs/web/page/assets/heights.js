@@ -29,10 +29,10 @@ export class Heights {
     ctx.lineWidth = 1;
     ctx.strokeRect(x, y, wide, high);
     for (const [h, at] of [[this.high, y + 4], [(this.low + this.high) / 2, y + high / 2], [this.low, y + high - 4]]) {
-      label(ctx, text(h), x + wide + 5, at, colors, 'left');
+      label(ctx, text(h), x + wide + 5, at, colors, "left");
       if (this.high === this.low) break;
     }
-    label(ctx, 'height', x, y - 12, colors, 'left');
+    label(ctx, "height", x, y - 12, colors, "left");
   }
 }
 
@@ -40,15 +40,15 @@ const steps = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 
 
 function mixed(part) {
   const at = part * (steps.length - 1), i = Math.min(Math.floor(at), steps.length - 2);
-  return `rgb(${steps[i].map((c, k) => Math.round(c + (steps[i + 1][k] - c) * (at - i))).join(' ')})`;
+  return `rgb(${steps[i].map((c, k) => Math.round(c + (steps[i + 1][k] - c) * (at - i))).join(" ")})`;
 }
 
 /** label writes a text with a halo, so that it can be read on anything. */
-export function label(ctx, text, x, y, colors, align = 'center') {
-  ctx.font = '12px system-ui, sans-serif';
+export function label(ctx, text, x, y, colors, align = "center") {
+  ctx.font = "12px system-ui, sans-serif";
   ctx.textAlign = align;
-  ctx.textBaseline = 'middle';
-  ctx.lineJoin = 'round';
+  ctx.textBaseline = "middle";
+  ctx.lineJoin = "round";
   ctx.lineWidth = 4;
   ctx.strokeStyle = colors.halo;
   ctx.strokeText(text, x, y);

@@ -3,14 +3,14 @@
 /** unit is how many numbers of a position make a tile. */
 export const unit = 32;
 
-const named = new Set(['tiles', 'game', 'front', 'tele', 'speedup', 'switch', 'tune']);
-const seven = new Set(['tiles', 'game', 'front']);
+const named = new Set(["tiles", "game", "front", "tele", "speedup", "switch", "tune"]);
+const seven = new Set(["tiles", "game", "front"]);
 
 /** hasTiles tells whether a layer of map.json has a text grid. */
-export const hasTiles = (l) => named.has(l.kind) && l.width > 0 && l.height > 0 && typeof l.path === 'string';
+export const hasTiles = (l) => named.has(l.kind) && l.width > 0 && l.height > 0 && typeof l.path === "string";
 
 /** hasPicture tells whether a layer has a picture, if nothing of it is damaged. */
-export const hasPicture = (l) => hasTiles(l) && (l.kind === 'tiles' ? l.image >= 0 : ['game', 'front', 'tele'].includes(l.kind));
+export const hasPicture = (l) => hasTiles(l) && (l.kind === "tiles" ? l.image >= 0 : ["game", "front", "tele"].includes(l.kind));
 
 /** pixels is how large the picture of a layer is, at the scale of preview.png. */
 export function pixels(l, width, height) {
@@ -19,20 +19,20 @@ export function pixels(l, width, height) {
 }
 
 /** layerName is what people call a layer. */
-export const layerName = (l) => `${String(l.index).padStart(2, '0')} ${l.kind}${l.name ? ' ' + l.name : ''}`;
+export const layerName = (l) => `${String(l.index).padStart(2, "0")} ${l.kind}${l.name ? " " + l.name : ""}`;
 
 /** indexes reads a list of numbers with commas, each once and in order. */
 export function indexes(text) {
-  const all = String(text ?? '').split(',').filter((s) => /^\d{1,9}$/.test(s)).map(Number);
+  const all = String(text ?? "").split(",").filter((s) => /^\d{1,9}$/.test(s)).map(Number);
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
-/** cellRange is [first, last] byte of a cell in the text grid of a layer, null outside. */
+/** cellRange is [from, to] of the bytes of a cell in the text grid of a layer, to exclusive; null outside. */
 export function cellRange(l, x, y) {
   if (!hasTiles(l) || x < 0 || y < 0 || x >= l.width || y >= l.height) return null;
   const cell = seven.has(l.kind) ? 7 : 8;
   const from = y * (l.width * cell + 1) + x * cell;
-  return [from, from + cell - 1];
+  return [from, from + cell];
 }
 
 /** shift is how far a group is moved on the screen of a camera, in the numbers of positions. */
@@ -64,25 +64,25 @@ export function visible(runs, y0, y1) {
   return runs.slice(from(y0), from(y1 + 1));
 }
 
-const many = (n, word) => `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`;
+const many = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
 /** verdict says in a sentence how two maps differ. */
 export function verdict(diff) {
   const parts = [];
   const tiles = diff.layers.reduce((n, l) => n + l.differing, 0), layers = diff.layers.filter((l) => l.changed).length;
-  if (tiles) parts.push(many(tiles, 'tile'));
-  if (layers) parts.push(many(layers, 'layer'));
-  if (diff.images.length) parts.push(many(diff.images.length, 'image'));
-  if (diff.settings.length) parts.push(many(diff.settings.length, 'line') + ' of settings');
-  if (diff.other) parts.push(many(diff.other, 'other thing'));
-  const unread = diff.errors.length ? ` ${many(diff.errors.length, 'part')} cannot be read.` : '';
-  return (parts.length ? `Different: ${parts.join(', ')}.` : 'No difference.') + unread;
+  if (tiles) parts.push(many(tiles, "tile"));
+  if (layers) parts.push(many(layers, "layer"));
+  if (diff.images.length) parts.push(many(diff.images.length, "image"));
+  if (diff.settings.length) parts.push(many(diff.settings.length, "line") + " of settings");
+  if (diff.other) parts.push(many(diff.other, "other thing"));
+  const unread = diff.errors.length ? ` ${many(diff.errors.length, "part")} cannot be read.` : "";
+  return (parts.length ? `Different: ${parts.join(", ")}.` : "No difference.") + unread;
 }
 
 /** fate is what happened to a layer of a comparison, in words. */
 export function fate(l) {
-  if (l.a === null) return 'added';
-  if (l.b === null) return 'removed';
-  if (l.differing) return many(l.differing, 'tile') + ' differ' + (l.differing === 1 ? 's' : '');
-  return l.changed ? 'changed' : 'the same';
+  if (l.a === null) return "added";
+  if (l.b === null) return "removed";
+  if (l.differing) return many(l.differing, "tile") + " differ" + (l.differing === 1 ? "s" : "");
+  return l.changed ? "changed" : "the same";
 }

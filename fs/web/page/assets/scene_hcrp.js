@@ -1,20 +1,21 @@
 // Minecraft runs from above: x to the right, z down, height as colour and number.
-import { trail } from './columns.js';
-import { make, short } from './dom.js';
-import { around, grid, Heights, label } from './heights.js';
-import { placed } from './view.js';
+import { trail } from "./columns.js";
+import { clean, el } from "./dom.js";
+import { getText } from "./fetch.js";
+import { around, grid, Heights, label } from "./heights.js";
+import { placed } from "./view.js";
 
 const block = 32;
-const flags = [[1, 'sprinting'], [2, 'sneaking'], [4, 'using']];
+const flags = [[1, "sprinting"], [2, "sneaking"], [4, "using"]];
 
 /** height is one as Minecraft has it. */
-const height = (y) => 'y ' + (Math.round(y / block * 10) / 10);
+const height = (y) => "y " + (Math.round(y / block * 10) / 10);
 
 /** topmost keeps the highest block of each column: [{x, y, z, state}] in blocks; state 0 is air. */
 export function topmost(blocks) {
   const top = new Map();
   for (const { at, state } of blocks) {
-    const key = at.x + ',' + at.z, seen = top.get(key);
+    const key = at.x + "," + at.z, seen = top.get(key);
     if (!seen || (state !== 0) > (seen.state !== 0) || ((state !== 0) === (seen.state !== 0) && at.y > seen.y)) {
       top.set(key, { ...at, state });
     }
@@ -23,28 +24,26 @@ export function topmost(blocks) {
 }
 
 /** doing says what an entity does. */
-const doing = (s) => flags.filter(([bit]) => s & bit).map(([, word]) => word).join(', ');
+const doing = (s) => flags.filter(([bit]) => s & bit).map(([, word]) => word).join(", ");
 
 export function scene(view) {
   const heights = new Heights();
-  let blocks = [], blocksAt = null, asked = null, trouble = '';
-  const note = make('p', { class: 'note', testid: 'blocks' });
+  let blocks = [], asked = null;
+  const note = el("p", { className: "quiet" });
+  view.side("Blocks", "blocks", note);
 
   async function askBlocks(tick) {
     asked?.abort();
-    asked = new AbortController();
+    const { signal } = asked = new AbortController();
     try {
-      const state = await view.source.json(`states/${tick}.json`, asked.signal);
-      blocks = topmost(state.blocks);
-      blocksAt = tick;
-      trouble = '';
+      blocks = topmost(JSON.parse(await getText(view.source.file(`states/${tick}.json`), signal)).blocks);
+      note.textContent = blocks.length ? `${blocks.length} columns of blocks changed until tick ${tick}.` : `No block changed until tick ${tick}.`;
     } catch (error) {
-      if (error.name === 'AbortError') return;
+      if (signal.aborted) return;
       blocks = [];
-      trouble = 'The blocks of this tick cannot be read.';
+      note.textContent = `The blocks at tick ${tick} cannot be read.`;
     }
     for (const b of blocks) heights.take(b.y * block);
-    note.textContent = trouble || `${blocks.length} blocks known at tick ${blocksAt}.`;
     view.repaint();
   }
 
@@ -71,9 +70,9 @@ export function scene(view) {
     const sx = camera.sx(e.x), sy = camera.sy(e.z), r = Math.max(6, Math.min(14, block * camera.scale * 0.4));
     ctx.fillStyle = e.y === null ? view.colors.faint : heights.color(e.y);
     ctx.strokeStyle = view.colors.ink;
-    ctx.lineWidth = e.kind === 'player' ? 2.5 : 1.25;
+    ctx.lineWidth = e.kind === "player" ? 2.5 : 1.25;
     ctx.beginPath();
-    if (e.kind === 'player') ctx.arc(sx, sy, r, 0, 2 * Math.PI);
+    if (e.kind === "player") ctx.arc(sx, sy, r, 0, 2 * Math.PI);
     else {
       ctx.moveTo(sx, sy - r);
       ctx.lineTo(sx + r, sy);
@@ -91,15 +90,15 @@ export function scene(view) {
       ctx.stroke();
     }
     if (!named) return;
-    label(ctx, short(e.name || `entity ${e.id}`, 32), sx, sy - r - 10, view.colors);
+    label(ctx, clean(e.name || `entity ${e.id}`, 32), sx, sy - r - 10, view.colors);
     const does = doing(e.s ?? 0);
-    label(ctx, (e.y === null ? 'height unknown' : height(e.y)) + (does ? `, ${does}` : ''), sx, sy + r + 11, view.colors);
+    label(ctx, (e.y === null ? "height unknown" : height(e.y)) + (does ? `, ${does}` : ""), sx, sy + r + 11, view.colors);
   }
 
   function drawTrail(ctx, at, camera) {
-    const way = trail(at.block, at.entities.find((e) => e.kind === 'player')?.id, at.tick - 200, at.tick);
+    const way = trail(at.block, at.entities.find((e) => e.kind === "player")?.id, at.tick - 200, at.tick);
     ctx.lineWidth = 3;
-    ctx.lineCap = 'round';
+    ctx.lineCap = "round";
     for (let i = 1; i < way.length; i++) {
       ctx.strokeStyle = heights.color(way[i][1]);
       ctx.beginPath();
@@ -111,26 +110,25 @@ export function scene(view) {
 
   /** banner names the markers of the last two seconds. */
   function banner(ctx, at, camera) {
-    const now = at.block.events.filter((e) => e.kind === 'marker' && e.t <= at.tick && e.t > at.tick - 40);
-    now.slice(-3).forEach((e, i) => label(ctx, '◆ ' + short(e.text, 80), camera.width / 2, 18 + 18 * i, view.colors));
+    const now = at.block.events.filter((e) => e.kind === "marker" && e.t <= at.tick && e.t > at.tick - 40);
+    now.slice(-3).forEach((e, i) => label(ctx, "◆ " + clean(e.text, 80), camera.width / 2, 18 + 18 * i, view.colors));
   }
 
   return {
-    axes: ['x', 'z'],
-    kinds: ['marker'],
-    side: note,
-    legend: 'From above: x to the right, z down; colour and number are the height. Circle: the player, diamond: another entity, the line: where it looks, squares: blocks that changed, dashed: dug away.',
+    axes: ["x", "z"],
+    kinds: ["marker"],
+    legend: "From above: x to the right, z down; colour and number are the height. Circle: the player, diamond: another entity, the line: where it looks, squares: blocks that changed, dashed: dug away.",
     draw(ctx, at, camera) {
       for (const e of at.entities) if (e.y !== null) heights.take(e.y);
       grid(ctx, camera, view.colors, block);
       drawBlocks(ctx, camera);
       drawTrail(ctx, at, camera);
       const seen = at.entities.filter((e) => e.x !== null && camera.sees(e.x, e.z, 40));
-      for (const e of seen) drawEntity(ctx, e, camera, seen.length <= 40 || e.kind === 'player');
+      for (const e of seen) drawEntity(ctx, e, camera, seen.length <= 40 || e.kind === "player");
       banner(ctx, at, camera);
       heights.draw(ctx, camera, view.colors, height);
     },
-    entities: (at, camera) => placed(at.entities, camera, ['x', 'z']),
+    entities: (at, camera) => placed(at?.entities ?? [], camera, ["x", "z"]),
     extent: (at) => around([
       ...(at?.block.tracks ?? []).filter((t) => t.x).flatMap((t) => [...t.x].map((x, i) => [x, t.z[i]])),
       ...blocks.map((b) => [b.x * block, b.z * block]),

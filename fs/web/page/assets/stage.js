@@ -26,13 +26,13 @@ export function stage(view) {
 /** watched puts the camera on who is followed, or on all there is as long as nobody moved it. */
 function watched(view, at) {
   const { camera } = view;
-  if (view.wide && view.follow === null && at && !view.fitted) {
+  if (view.wide && view.follow === null && (at || !view.timed) && !view.fitted) {
     view.fitted = true;
     view.all();
   }
   const who = view.follow !== null && at?.entities.find((e) => String(e.id) === String(view.follow));
   if (!who || who.x === null) return;
-  camera.look(who.x, who.y, view.near ? Math.max(16, Math.min(camera.width / 22, 40)) : camera.across);
+  camera.look(...view.plane(who), view.near ? Math.max(16, Math.min(camera.width / 22, 40)) : camera.across);
   view.near = false;
 }
 
@@ -127,7 +127,7 @@ function tapped(view, sx, sy) {
   const { camera } = view;
   let best = null, near = Math.max(24, 20 * camera.scale);
   for (const e of view.at?.entities ?? []) {
-    const d = e.x === null ? Infinity : Math.hypot(camera.sx(e.x) - sx, camera.sy(e.y) - sy);
+    const [x, y] = view.plane(e), d = x === null ? Infinity : Math.hypot(camera.sx(x) - sx, camera.sy(y) - sy);
     if (d < near) [best, near] = [e, d];
   }
   if (best) view.setFollow(best.id);

@@ -7,7 +7,9 @@
 //                          columns.js; maps have no time and get null
 //   entities(at, camera)   rows of window.recfs.entities; placed() makes them
 //   size        frames a block has, 250 without
-//   extent(at)  [x0, y0, x1, y1] to be seen first, where about has no bounds
+//   axes        which of x, y, z run to the right and down, as placed() has them; ["x", "y"] without
+//   bounds      [x0, y0, x1, y1] to be seen first, in place of those of about
+//   extent(at)  the same where about has no bounds
 //   facts(at, camera)      further keys of window.recfs: hooks, score, screen …
 //   rest(at)    it came to rest at a tick, or another one
 //   point(x, y) the cursor is at a place, in the numbers of frames; point(null): nowhere
@@ -21,9 +23,9 @@ import { decode, stateAt, tile } from "./columns.js";
 import { parse, Writer } from "./fragment.js";
 
 /** placed are entities with their place on the canvas, as window.recfs has them. */
-export const placed = (entities, camera) => entities.map((e) => {
-  const sx = camera.sx(e.x), sy = camera.sy(e.y);
-  return { ...e, sx, sy, on: e.x !== null && camera.sees(e.x, e.y) };
+export const placed = (entities, camera, [right, down] = ["x", "y"]) => entities.map((e) => {
+  const sx = camera.sx(e[right]), sy = camera.sy(e[down]);
+  return { ...e, sx, sy, on: e[right] !== null && camera.sees(e[right], e[down]) };
 });
 
 /** View is a recording that is looked at. Parts of the page listen to what it does. */
@@ -167,9 +169,12 @@ export class View {
     this.repaint();
   }
 
+  /** plane is where an entity is on the plane that the camera sees. */
+  plane(e) { return (this.scene.axes ?? ["x", "y"]).map((axis) => e[axis]); }
+
   /** all shows all there is. */
   all() {
-    const b = this.about.bounds ?? this.scene.extent?.(this.at);
+    const b = this.scene.bounds ?? this.about.bounds ?? this.scene.extent?.(this.at);
     if (b && b.every(Number.isFinite)) this.camera.fit(b);
     this.wide = true;
     this.link.set({ c: null });
