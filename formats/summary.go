@@ -24,6 +24,7 @@ type Summary struct {
 	Chunks             int
 	Complete, Finished bool
 	End                string
+	Result             string   // what people call how it went, in a few words; "": there is nothing
 	Runners            []Runner // at most MaxRuns runs in all, the best of the recording; nil: the format has none
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,14 +79,19 @@ const (
 
 // width is how long a line of text may be.
 func (e *env) width() int {
+	return min(max(cmp.Or(e.columns(), usualWidth), leastWidth), mostWidth)
+}
+
+// columns is how many characters the terminal has in a line, 0 if there is none or it does not say.
+func (e *env) columns() int {
 	if !e.terminal {
-		return usualWidth
+		return 0
 	}
 	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {
-		return usualWidth
+		return 0
 	}
-	return min(max(columns, leastWidth), mostWidth)
+	return columns
 }
 
 // report prints a problem that does not end the command.

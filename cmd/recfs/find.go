@@ -6,16 +6,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/catalogue"
 	"recfs/formats/container"
+	"recfs/fs"
 )
 
 // finder says which recordings find prints, and how.
@@ -32,6 +36,7 @@ type finder struct {
 	damaged, incomplete bool
 
 	long, asJSON, null bool
+	columns            int  // of a long line, but for its path
 	indexes            bool // first
 	finished           bool // runs, not recordings
 
@@ -71,7 +76,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	flags.Func("shorter-than", "that are shorter than `TIME`", optional(&f.shorter, parseSpan))
 	flags.BoolVar(&f.damaged, "damaged", false, "that have problems or do not open")
 	flags.BoolVar(&f.incomplete, "incomplete", false, "not finished or not complete: still running, crashed, cut or damaged")
-	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map and players as well")
+	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map, result and players as well, cut to the width of the terminal")
 	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each recording")
 	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")
 	flags.BoolVar(&f.indexes, "index", false, "first make the indexes that are missing")
@@ -81,7 +86,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 		if f.format != "" && !slices.Contains(known, f.format) && formatAliases[f.format] == nil {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
-		f.env, f.a, f.w = e, a, bufio.NewWriter(e.stdout)
+		f.env, f.a, f.w, f.columns = e, a, bufio.NewWriter(e.stdout), cmp.Or(e.columns(), math.MaxInt)
 		e.far = f.far
 		if f.indexes {
 			x := newIndexer(e)
@@ -139,12 +144,26 @@ func (f *finder) judge(ctx context.Context, dir string, s catalogue.Summary) {
 		f.unlisted++
 	case s.Format == "" || !f.match(s) || !f.holds(ctx, name, s):
 	case !f.finished:
+		if f.long && s.Indexed && fs.Mounted(dir) {
+			s.Result = f.resultOf(ctx, name)
+		}
 		f.print(name, s)
 	default:
 		if err := f.addRuns(ctx, name, s); err != nil {
 			f.fail(name, err)
 		}
 	}
+}
+
+// resultOf returns the result of a recording, called name, as far as what is saved tells: the
+// catalogue of a mount does not.
+func (f *finder) resultOf(ctx context.Context, name string) string {
+	e, err := f.a.resolve(ctx, sourceOf(name))
+	if err != nil {
+		return ""
+	}
+	_, known, _ := catalogue.Summarize(cache.SavedOnly(ctx), e.Dir)
+	return known.Result
 }
 
 // tellUnknown says what could not be judged.
@@ -305,20 +324,24 @@ func (f *finder) print(name string, s catalogue.Summary) {
 	case f.null:
 		fmt.Fprintf(f.w, "%s\x00", name)
 	case f.long:
-		fmt.Fprintf(f.w, "%-19s %9s %9s  %s\n", cmp.Or(localTime(s.Start), "-"), cmp.Or(length(s.DurationMS), "-"), humanSize(s.Size), printable(name+about(s)))
+		line := fmt.Sprintf("%-19s %9s %9s  %s", cmp.Or(localTime(s.Start), "-"), cmp.Or(length(s.DurationMS), "-"), humanSize(s.Size), printable(name))
+		fmt.Fprintln(f.w, line+cut(printable(about(s)), f.columns-utf8.RuneCountInString(line)))
 	default:
 		fmt.Fprintln(f.w, f.env.fileName(name))
 	}
 }
 
-// about is the end of a long line.
+// about is the end of a long line: the map, the result, the players and how much is damaged.
 func about(s catalogue.Summary) string {
 	var b strings.Builder
-	if s.Map != nil {
-		b.WriteString("  " + *s.Map)
+	players := strings.Join(s.Players, ", ")
+	if !slices.ContainsFunc(s.Players, func(name string) bool { return !strings.Contains(s.Result, name) }) {
+		players = "" // the result has them
 	}
-	if len(s.Players) > 0 {
-		b.WriteString("  " + strings.Join(s.Players, ", "))
+	for _, column := range []string{value(s.Map), s.Result, players} {
+		if column != "" {
+			b.WriteString("  " + column)
+		}
 	}
 	if s.Problems != nil && *s.Problems > 0 {
 		b.WriteString("  " + count(int(*s.Problems), "problem", "problems"))

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// stdinName is the FILE that is standard input, and stdinPath what begins the path of what is in it:
-// to flags -/header.json is one of them.
+// stdinName is the FILE that is standard input, and stdinPath what begins the path of what is in
+// it: to flags -/header.json is one of them.
 const (
 	stdinName = "-"
 	stdinPath = "/dev/stdin"

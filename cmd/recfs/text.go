@@ -52,6 +52,18 @@ func length(ms *int64) string {
 	return (time.Duration(*ms) * time.Millisecond).Round(100 * time.Millisecond).String()
 }
 
+// cut returns text in at most width characters, with … for what is left out.
+func cut(text string, width int) string {
+	runes := []rune(text)
+	switch {
+	case len(runes) <= width:
+		return text
+	case width <= 0:
+		return ""
+	}
+	return string(runes[:width-1]) + "…"
+}
+
 // wrap returns the words of text in lines of at most width characters; a longer word has its own.
 func wrap(text string, width int) string {
 	var b strings.Builder

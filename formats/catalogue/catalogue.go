@@ -117,7 +117,7 @@ func summaryOf(r *ledger.Record) (s Summary, ok bool, err error) {
 		return s, false, nil
 	}
 	if err = json.Unmarshal([]byte(r.Line), &s); err == nil {
-		s.Runners, err = runners(r.Runs)
+		s.Outcome, err = outcomeOf(r.Outcome)
 		for _, t := range r.Tables {
 			s.Tables = append(s.Tables, t.Name)
 		}

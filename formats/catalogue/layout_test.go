@@ -44,7 +44,7 @@ func TestSavedLayout(t *testing.T) {
 		d.Stamp, d.Place = formats.Stamp{Size: 1, Modified: 2, Nanos: 3, Changed: 4, Born: 5, Inode: 6}, "sample"
 		saved := encodeDigest(d)
 		return append(saved, savedRecord(t, ledger.Record{
-			Path: "sample", Stamp: d.Stamp, Inner: true, Pending: "index", Line: string(saved), Runs: runsOf(d.Runners), Beside: d.Beside,
+			Path: "sample", Stamp: d.Stamp, Inner: true, Pending: "index", Line: string(saved), Outcome: d.Outcome.text(), Beside: d.Beside,
 			Format: r.Format().Name, Tables: d.Tables,
 		})...)
 	}, samples+"datafile/maps/*.map", samples+"hcrp/*.hcrp", samples+"nethack/*.nhgame", samples+"butter/*.butter",

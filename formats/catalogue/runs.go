@@ -8,24 +8,24 @@ import (
 	"recfs/formats"
 )
 
-// runsOf returns the runs of a recording as a record has them: JSON, or "" if they are not known.
-func runsOf(list []formats.Runner) string {
-	if list == nil {
+// text returns the outcome of a recording as a record has it: JSON, or "" if nothing is known.
+func (o Outcome) text() string {
+	if o.Runners == nil && o.Result == "" {
 		return ""
 	}
-	b, err := json.Marshal(list)
+	b, err := json.Marshal(o)
 	if err != nil {
 		return ""
 	}
 	return string(b)
 }
 
-// runners reads what runsOf made.
-func runners(runs string) (list []formats.Runner, err error) {
-	if runs != "" {
-		err = json.Unmarshal([]byte(runs), &list)
+// outcomeOf reads what text made.
+func outcomeOf(text string) (o Outcome, err error) {
+	if text != "" {
+		err = json.Unmarshal([]byte(text), &o)
 	}
-	return list, err
+	return o, err
 }
 
 // soundRunners reports whether saved runs are no more than a Summary has, with demos below the

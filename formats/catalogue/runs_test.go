@@ -112,13 +112,13 @@ func TestRunnersAreKept(t *testing.T) {
 
 func TestSoundRunners(t *testing.T) {
 	for runs, sound := range map[string]bool{
-		"": true, "[]": true,
-		`[{"names":["a"],"runs":[{"tick":1,"time_ms":2,"demo":"demos/1.demo"}]}]`: true,
-		`[{"names":["a"],"runs":[{"tick":1,"time_ms":2,"demo":"../1.demo"}]}]`:    false,
+		"": true, "{}": true,
+		`{"Runners":[{"names":["a"],"runs":[{"tick":1,"time_ms":2,"demo":"demos/1.demo"}]}]}`: true,
+		`{"Runners":[{"names":["a"],"runs":[{"tick":1,"time_ms":2,"demo":"../1.demo"}]}]}`:    false,
 		"[": false,
 	} {
-		list, err := runners(runs)
-		if got := err == nil && soundRunners(list); got != sound {
+		o, err := outcomeOf(runs)
+		if got := err == nil && soundRunners(o.Runners); got != sound {
 			t.Errorf("%q: %t", runs, got)
 		}
 	}

@@ -45,15 +45,15 @@ func (c *Catalogue) loadSaved(view archive.View) *survey {
 // nothing is shown.
 func soundRecord(r *ledger.Record, list []formats.Format) bool {
 	if r.Open || r.Line == "" {
-		return r.Open || r.Runs == "" && r.Beside == "" && r.Tables == nil
+		return r.Open || r.Outcome == "" && r.Beside == "" && r.Tables == nil
 	}
 	var s Summary
 	if !strings.HasSuffix(r.Line, "\n") || strings.Count(r.Line, "\n") != 1 || json.Unmarshal([]byte(r.Line), &s) != nil || !s.sound(list) {
 		return false
 	}
-	runners, err := runners(r.Runs)
+	outcome, err := outcomeOf(r.Outcome)
 	opens := s.Error == ""
-	return s.place() == r.Path && iofs.ValidPath(strings.ToValidUTF8(r.Path, "_")) && err == nil && soundRunners(runners) &&
+	return s.place() == r.Path && iofs.ValidPath(strings.ToValidUTF8(r.Path, "_")) && err == nil && soundRunners(outcome.Runners) &&
 		soundTables(r.Tables) && (opens && r.Format == s.Format || !opens && r.Format == "" && r.Tables == nil) && r.Indexed == (opens && s.Indexed)
 }
 

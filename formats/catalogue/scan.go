@@ -320,10 +320,10 @@ func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Reco
 	keep := true
 	ctx = cache.SavedOnly(ctx)
 	var sum Summary
-	var list []formats.Runner
+	var outcome Outcome
 	d, err := s.c.digests.Get(ctx, r)
 	if err == nil {
-		sum, known.Tables, known.Beside, list = d.Summary, d.Tables, d.Beside, d.Runners
+		sum, known.Tables, known.Beside, outcome = d.Summary, d.Tables, d.Beside, d.Outcome
 	} else {
 		if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
 			known.Pending = missing.Name
@@ -340,7 +340,7 @@ func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Reco
 	if err != nil {
 		return
 	}
-	known.Line, known.Runs, known.Open = string(b)+"\n", runsOf(list), !keep
+	known.Line, known.Outcome, known.Open = string(b)+"\n", outcome.text(), !keep
 	if sum.Error == "" {
 		known.Format, known.Indexed = sum.Format, sum.Indexed
 	}

@@ -41,11 +41,15 @@ type Summary struct {
 	Problems   *int64   `json:"problems"`
 	Error      string   `json:"error,omitempty"` // it does not open, or could not be read this time
 
-	// Runners are those of the index, in no document; nil if they are not known or the format has
-	// none.
-	Runners []formats.Runner `json:"-"`
+	Outcome `json:"-"`
 
 	Tables []string `json:"-"` // the names of those that it has
+}
+
+// An Outcome is what the index tells that is in no document.
+type Outcome struct {
+	Runners []formats.Runner // nil if they are not known or the format has none
+	Result  string           // of formats.Summary
 }
 
 // Unread tells whether the error is of reading, which may be better next
@@ -74,13 +78,13 @@ type digest struct {
 	Beside   string `json:",omitempty"` // see besideOf
 	Place    string // of the recording, for people
 	PlaceHex string `json:",omitempty"` // if Place is not UTF-8
-	Runners  []formats.Runner
-	Summary  Summary
+	Outcome
+	Summary Summary
 }
 
 // cost is about what a digest counts for in the cache.
 func (d *digest) cost() int64 {
-	n := int64(1 << 10)
+	n := int64(1<<10 + len(d.Result))
 	for i := range d.Tables {
 		n += int64(len(d.Tables[i].Pieces) + len(d.Tables[i].Rows))
 	}
@@ -99,7 +103,7 @@ func (d *digest) cost() int64 {
 // layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes
 // of tables, so the numbers of both are in it, a byte each. The first one is raised when the lines,
 // the digests or records change otherwise.
-const layout = 18<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+const layout = 19<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // digestName names the digest of a recording in the disk cache; "": none is
 // kept.
@@ -141,7 +145,7 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 	}
 	d := digest{
 		Stamp: r.Stamp(), Tables: tablesOf(o), Beside: besideOf(ctx, r, o),
-		Place: r.Place(), PlaceHex: formats.HexOf(r.Place()), Runners: k.Runners,
+		Place: r.Place(), PlaceHex: formats.HexOf(r.Place()), Outcome: Outcome{k.Runners, k.Result},
 	}
 	d.Summary.take(k, true)
 	if err := measure(ctx, r, o, d.Summary.Start, d.Tables); err != nil {

@@ -97,13 +97,19 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	for i, text := range x.credits {
 		s.Details.Add(infoKeys[i], text)
 	}
+	var words []string
 	m := r.Map()
 	for i := range m.Layers {
 		if l := &m.Layers[i]; l.Kind == KindGame {
 			s.Details = append(s.Details, l.tilesDetail())
+			words = append(words, s.Details[len(s.Details)-1].Text+" tiles")
 		}
 	}
 	s.Details = append(s.Details, m.holdsDetail())
+	if author := s.Details.Text("author"); author != "" {
+		words = append(words, "by "+author)
+	}
+	s.Result = strings.Join(words, ", ")
 	return s, nil
 }
 

@@ -137,11 +137,11 @@ func (x *Index) Summarize(format string, s *formats.Summary) {
 		length := time.Duration(x.Last-x.First) * time.Millisecond
 		s.Start, s.Duration = &start, &length
 	}
-	x.addResult(&s.Details)
+	x.addResult(s)
 }
 
 // addResult tells the score, the goals and the teams, as scores.json has them.
-func (x *Index) addResult(d *formats.Details) {
+func (x *Index) addResult(s *formats.Summary) {
 	var scores struct {
 		Blue   *int `json:"blue_points"`
 		Orange *int `json:"orange_points"`
@@ -154,12 +154,12 @@ func (x *Index) addResult(d *formats.Details) {
 	if json.Unmarshal(x.Scores, &scores) != nil || scores.Blue == nil || scores.Orange == nil {
 		return
 	}
-	d.Add("score", fmt.Sprintf("blue %d, orange %d", *scores.Blue, *scores.Orange))
+	s.Details.Add("score", fmt.Sprintf("blue %d, orange %d", *scores.Blue, *scores.Orange))
 	var goals []string
 	for _, g := range scores.Goals {
 		goals = append(goals, fmt.Sprintf("%s %d", g.Scorer, g.Points))
 	}
-	d.Add("goals", strings.Join(goals, ", "))
+	s.Details.Add("goals", strings.Join(goals, ", "))
 	for _, team := range []string{"blue", "orange"} {
 		var names []string
 		for _, p := range scores.Players {
@@ -167,7 +167,11 @@ func (x *Index) addResult(d *formats.Details) {
 				names = append(names, p.Name)
 			}
 		}
-		d.Add(team, strings.Join(names, ", "))
+		s.Details.Add(team, strings.Join(names, ", "))
+	}
+	s.Result = fmt.Sprintf("%d:%d, %s against %s", *scores.Blue, *scores.Orange, s.Details.Text("blue"), s.Details.Text("orange"))
+	if len(goals) > 0 {
+		s.Result += ", goals " + strings.Join(goals, ", ")
 	}
 }
 

@@ -1,7 +1,6 @@
 package nethack
 
 import (
-	"math"
 	"slices"
 
 	"recfs/formats/columnar"
@@ -130,8 +129,7 @@ func heroRow(b *columnar.Batch, n int, t tick, zone int32, d *heroState) {
 		c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment)
 	b.Int32(int32(l.Dungeon))
 	b.Text(l.DungeonName)
-	depth := min(l.Depth, math.MaxInt32) // of a save that is not as it should be
-	b.Int32s(int32(l.Level), int32(depth), int32(l.X), int32(l.Y))
+	b.Int32s(int32(l.Level), l.depth32(), int32(l.X), int32(l.Y))
 }
 
 // addNumbers adds the numbers and flags of the hero.

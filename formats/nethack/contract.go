@@ -138,9 +138,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	s.Ticks, s.Chunks, s.Problems = &ticks, x.chunks.rows, slices.Values(x.problemList())
 	s.End = x.ending()
 	s.Complete, s.Finished = x.whole(), s.End == endGameOver
-	if last := x.lastSave(); last != nil {
-		s.Details = append(s.Details, formats.Detail{Key: "turn", Value: last.Turn, Text: fmt.Sprint(last.Turn)})
-	}
+	x.addResult(&s)
 	if last := x.ticks.len() - 1; last >= 0 {
 		first, known := x.utc(0)
 		if known {
@@ -152,6 +150,23 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 		}
 	}
 	return s, nil
+}
+
+// addResult tells how far the hero came, also in a game that goes on, and how it ended.
+func (x *index) addResult(s *formats.Summary) {
+	var words []string
+	if last := x.lastSave(); last != nil {
+		s.Details = append(s.Details, formats.Detail{Key: "turn", Value: last.Turn, Text: fmt.Sprint(last.Turn)})
+		words = append(words, fmt.Sprintf("turn %d", last.Turn))
+	}
+	if x.dungeon != "" {
+		s.Details.Add("place", fmt.Sprintf("%s, depth %d", x.dungeon, x.depth))
+		words = append(words, s.Details.Text("place"))
+	}
+	if x.header.status == "done" {
+		words = append(words, validText(x.header.description))
+	}
+	s.Result = strings.Join(words, ", ")
 }
 
 // hero returns the words for the hero.

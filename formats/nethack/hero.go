@@ -1,6 +1,9 @@
 package nethack
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // A heroState is what a save says of the hero.
 type heroState struct {
@@ -87,6 +90,9 @@ func (y *heroBytes) habits(a *attributes, c *conducts) {
 		conduct(8), conduct(9), conduct(10), conduct(11), conduct(12), conduct(13), conduct(14),
 	}
 }
+
+// depth32 returns the depth, which is that of a save that is not as it should be if it is too large.
+func (l *location) depth32() int32 { return int32(min(l.Depth, math.MaxInt32)) }
 
 // location reads where the hero is (docs/formats/nethack.md section 7.5).
 func (r *fields) location(l *location) {

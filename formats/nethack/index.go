@@ -63,6 +63,10 @@ type index struct {
 
 	names saveNames
 
+	// Where the hero was in the last save that tells; "": none does.
+	dungeon string
+	depth   int32
+
 	// The rows of tables that the saves and the lines between them have, up to the last save, and the
 	// groups of commands with those of the action under way.
 	heroes, commands *rowcount.Counter

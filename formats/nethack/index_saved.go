@@ -36,7 +36,8 @@ func (x *index) Append(b []byte) []byte {
 // last save, of which the rest is made again.
 //
 //	| recovery count | lines | commands | problems not listed | open problem + 1 |
-//	| offset of the first time step + 1 | count | tick … | count | problem … | heroes | commands |
+//	| offset of the first time step + 1 | count | tick … | dungeon text | depth zigzag |
+//	| count | problem … | heroes | commands |
 //	| size of the log | [tail blob] |
 //
 // heroes and commands are what rowcount.Counter writes.
@@ -53,6 +54,7 @@ func (x *index) code(c indexfile.Codec) {
 		ticks = 0
 	}
 	x.codeTicks(c, ticks)
+	c.Values(&x.dungeon, &x.depth)
 	problems := x.problems[:min(x.at.problems, len(x.problems))]
 	indexfile.List(c, &problems, minProblem, func(p *problem) {
 		chunk := p.chunk + 1

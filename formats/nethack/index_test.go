@@ -584,6 +584,7 @@ func TestSummary(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Details = append(want.Details, formats.Detail{Key: "turn", Value: int32(2), Text: "2"})
+	want.Result = "turn 2"
 	want.Duration, want.Ticks, want.Chunks, want.Complete, want.Finished, want.End = &length, &ticks, 1, true, true, endGameOver
 	if problems := slices.Collect(all.Problems); len(problems) > 0 {
 		t.Errorf("problems %v", problems)

@@ -20,6 +20,7 @@ func (p *indexer) count(t *tick) {
 	p.countCommands(p.commands, commandContext{tick: n, turn: p.ticks.lastTurn(), zone: t.tz})
 	if !t.lost() && readHero(p.re.save, &p.hero) {
 		heroRow(p.heroes.Batch, n, *t, p.zoneAt(t.off, t.tz), &p.hero)
+		p.dungeon, p.depth = p.hero.location.DungeonName, p.hero.location.depth32()
 		p.heroes.EndRow()
 	}
 }

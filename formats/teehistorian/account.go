@@ -2,6 +2,9 @@ package teehistorian
 
 import (
 	"math/bits"
+	"slices"
+
+	"github.com/google/uuid"
 
 	"recfs/formats/internal/jsonenc"
 )
@@ -208,6 +211,9 @@ func (b *builder) accountStay(e *event, s *stay) {
 		switch e.payload.typ.event {
 		case "ddnetver":
 			s.versionStr = new(b.shared.text(cleanText(find(e.payload.values, "version_str").bytes)))
+			if id := find(e.payload.values, "connection_id").bytes; len(id) == len(uuid.UUID{}) {
+				s.connection = slices.Clone(id)
+			}
 			fallthrough
 		case "ddnetver_old":
 			s.version = new(e.payload.num("version"))

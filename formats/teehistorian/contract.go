@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"recfs/formats"
 )
 
@@ -111,7 +113,12 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	}
 	s.AddPlayers(names)
 	s.Runners = x.runners(formats.MaxRuns)
-	s.Details.Add("best_finishes", bestFinishes(s.Runners))
+	best := bestFinishes(s.Runners)
+	s.Details.Add("best_finishes", strings.Join(best, ", "))
+	if len(best) > 0 {
+		s.Result = "best " + best[0]
+	}
+	s.Details = append(s.Details, x.connections()...)
 	return s, nil
 }
 
@@ -119,7 +126,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 const shownFinishes = 5
 
 // bestFinishes names the fastest players with their times in seconds.
-func bestFinishes(runners []formats.Runner) string {
+func bestFinishes(runners []formats.Runner) (words []string) {
 	type best struct {
 		name string
 		ms   int64
@@ -134,9 +141,33 @@ func bestFinishes(runners []formats.Runner) string {
 		all = append(all, best{name, fastest.TimeMS})
 	}
 	slices.SortStableFunc(all, func(a, b best) int { return cmp.Compare(a.ms, b.ms) })
-	var words []string
 	for _, b := range all[:min(len(all), shownFinishes)] {
 		words = append(words, fmt.Sprintf("%s %.2f s", b.name, float64(b.ms)/1000))
 	}
-	return strings.Join(words, ", ")
+	return words
+}
+
+// connections returns the identifiers that the clients of players gave of their connections.
+func (x *index) connections() formats.Details {
+	var ids []formats.Details
+	var words []string
+	for _, s := range x.stays {
+		if len(s.connection) > 0 {
+			name := "?"
+			if n := s.name(); n != nil {
+				name = *n
+			}
+			id := uuid.UUID(s.connection).String()
+			ids = append(ids, formats.Details{{Key: "player", Value: name}, {Key: "id", Value: id}})
+			words = append(words, name+" "+id)
+		}
+	}
+	if ids == nil {
+		return nil
+	}
+	const shown = 4
+	if n := len(words) - shown; n > 0 {
+		words = append(words[:shown], fmt.Sprintf("and %d more", n))
+	}
+	return formats.Details{{Key: "connections", Value: ids, Text: strings.Join(words, ", ")}}
 }

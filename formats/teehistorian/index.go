@@ -113,6 +113,7 @@ type stay struct {
 	clan       *string
 	version    *int32
 	versionStr *string
+	connection []byte // the UUID that the client gave of it, nil if it gave none
 	reason     *string
 	lives      int64
 	finishes   []finishTime // those of the index that count for it

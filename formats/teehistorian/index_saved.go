@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
 )
@@ -18,7 +20,7 @@ const (
 	minExtension = 1 + 1
 	minProblem   = 1 + 1 + 1 + 1
 	minText      = 1
-	minStay      = 14 + 2*tables
+	minStay      = 15 + 2*tables
 	minFinish    = 1 + 1 + 1 + 1 + 1 + 1
 	minPractice  = 1 + 1 + 1
 	minChunk     = 6 + 1 + minCheckpoint + 1
@@ -130,8 +132,8 @@ func (n *counts) code(c indexfile.Codec) {
 // code of a stay:
 //
 //	| cid | first chunk zigzag | last chunk zigzag | protocol | count | name text … | named |
-//	| [clan text] | [version zigzag] | [version text] | first | [join zigzag] | [drop zigzag] |
-//	| [reason text] | lives | rows × tables | bytes × tables |
+//	| [clan text] | [version zigzag] | [version text] | connection blob | first |
+//	| [join zigzag] | [drop zigzag] | [reason text] | lives | rows × tables | bytes × tables |
 func (s *stay) code(c indexfile.Codec, shared interner) {
 	text := func(s *string) {
 		if c.Values(s); c.R != nil {
@@ -147,6 +149,9 @@ func (s *stay) code(c indexfile.Codec, shared interner) {
 	indexfile.Optional(c, &s.clan, text)
 	indexfile.Optional(c, &s.version, number)
 	indexfile.Optional(c, &s.versionStr, text)
+	if c.Values(&s.connection); c.R != nil && len(s.connection) != 0 && len(s.connection) != len(uuid.UUID{}) {
+		c.R.Fail("a connection of %d bytes", len(s.connection))
+	}
 	codeTick(c, &s.first)
 	indexfile.Optional(c, &s.join, number)
 	indexfile.Optional(c, &s.drop, number)
@@ -219,7 +224,7 @@ func (x *index) Memory() int64 {
 		n += len(c.ticks) + len(c.checkpoint.players) + len(c.activity) + 160
 	}
 	for i := range x.stays {
-		n += 256 + 16*len(x.stays[i].names) + 8*cap(x.stays[i].finishes)
+		n += 296 + 16*len(x.stays[i].names) + 8*cap(x.stays[i].finishes)
 	}
 	for _, s := range x.texts.list {
 		n += 3*len(s) + 64 // there, in the map and in a stay

@@ -45,7 +45,7 @@ func recordOf(path string, version int) Record {
 	rows := fmt.Sprintf("%s-%d", path, version)[version%2:] // of a table of which there is one file
 	return Record{
 		Path: path, Stamp: formats.Stamp{Size: int64(version), Modified: -5, Nanos: 3, Changed: 7, Born: -1, Inode: 1 << 63},
-		Pending: "more of " + path, Line: fmt.Sprintf("{%q: %d}\n", path, version), Runs: "[]", Format: "rec",
+		Pending: "more of " + path, Line: fmt.Sprintf("{%q: %d}\n", path, version), Outcome: "[]", Format: "rec",
 		Tables:  []Table{{"rows", int64(len(path)), 1, []byte("one"), len(rows), []byte(rows)}, {Name: "words", Size: Unknown}},
 		Indexed: version%7 == 0, Inner: strings.Contains(path, ".tar/"), Unlisted: version%3 == 0, Open: version%5 == 0,
 	}

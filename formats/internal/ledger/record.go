@@ -26,7 +26,7 @@ type Record struct {
 	Indexed  bool   // nothing is unknown for want of an index
 	Pending  string // the name of what on disk would tell more; "": nothing would
 	Line     string // of recordings.jsonl; "": there is none
-	Runs     string // JSON; "": they are not known
+	Outcome  string // JSON; "": it is not known
 	Beside   string // on what beside the recording all of this depends; "": on nothing, or that is not known
 	Format   string // of the recording; "": it is none that opens
 	Tables   []Table
@@ -62,7 +62,7 @@ func (r *Record) Table(format, name string) (Table, bool) {
 // size is about how many bytes the record has in memory.
 func (r *Record) size() int {
 	const fixed, table = 200, 96
-	n := fixed + len(r.Path) + len(r.Pending) + len(r.Line) + len(r.Runs) + len(r.Beside) + table*len(r.Tables)
+	n := fixed + len(r.Path) + len(r.Pending) + len(r.Line) + len(r.Outcome) + len(r.Beside) + table*len(r.Tables)
 	for i := range r.Tables {
 		n += len(r.Tables[i].Pieces)
 	}
@@ -113,7 +113,7 @@ func (r *Record) flags() (flags uint8) {
 //	| count | record … |
 //
 // record: | path text | size, modified, nanos, changed, born: zigzag | inode varint | flags u8 |
-// | pending text | line text | runs text | beside text | format text | count | table … |
+// | pending text | line text | outcome text | beside text | format text | count | table … |
 //
 // table: | name text | size zigzag | groups varint | pieces text | bytes of rows varint |
 func encode(records []Record) []byte {
@@ -127,7 +127,7 @@ func encode(records []Record) []byte {
 		}
 		w.Uint(r.Stamp.Inode)
 		w.U8(r.flags())
-		for _, text := range [...]string{r.Pending, r.Line, r.Runs, r.Beside, r.Format} {
+		for _, text := range [...]string{r.Pending, r.Line, r.Outcome, r.Beside, r.Format} {
 			w.Text(text)
 		}
 		w.Count(len(r.Tables))
@@ -165,7 +165,7 @@ func decode(b []byte) ([]Record, error) {
 		if flags > allFlags {
 			r.Fail("flags %#x", flags)
 		}
-		to.Pending, to.Line, to.Runs, to.Beside, to.Format = text(), text(), text(), text(), text()
+		to.Pending, to.Line, to.Outcome, to.Beside, to.Format = text(), text(), text(), text(), text()
 		if n := r.Count(5); n > 0 {
 			to.Tables = make([]Table, n)
 		}
