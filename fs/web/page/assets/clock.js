@@ -80,13 +80,23 @@ export function tickOf(b, ms) {
   return b.first + (low + (wide > 0 ? (ms - b.ms[low]) / wide : 0)) * b.step;
 }
 
+/** longest is how many milliseconds a frame stays, whatever its recording says: games rest for days. */
+const longest = 2000;
+
+/** pace is when each frame of blocks is shown, in milliseconds from the first on. */
+function pace(ms) {
+  const out = [0];
+  for (let i = 1; i < ms.length; i++) out.push(out[i - 1] + Math.max(0, Math.min(ms[i] - ms[i - 1], longest)));
+  return out;
+}
+
 /**
  * advance is the tick that dt milliseconds bring at a speed. Without tickMS the blocks b and next
  * tell the times; where they end it waits. Never beyond last.
  */
 export function advance(tick, dt, speed, last, tickMS, b, next) {
   if (tickMS) return Math.min(tick + (dt * speed) / tickMS, last);
-  const both = next && next.first === b.last + b.step
-    ? { first: b.first, step: b.step, frames: b.frames + next.frames, ms: b.ms.concat(next.ms) } : b;
+  const ms = next && next.first === b.last + b.step ? b.ms.concat(next.ms) : b.ms;
+  const both = { first: b.first, step: b.step, frames: ms.length, ms: pace(ms) };
   return Math.min(tickOf(both, msOf(both, tick) + dt * speed), last);
 }

@@ -29,8 +29,17 @@ const source = {
   file: (name) => new URL(`${path}/${name}`, root).href,
   get: (name, query, signal) => source.ask(() => getData(dataURL(name, path, query), signal), signal),
   json: async (name) => JSON.parse(await source.ask(() => getText(source.file(name)))),
-  ask: (make, signal) => persist(make, (f) => source.trouble(f), signal),
-  trouble: (f) => fail(f?.sentence, f?.retry),
+  down: false,
+  async ask(make, signal) {
+    const answer = await persist(make, (f) => source.trouble(f), signal);
+    if (source.down) source.trouble(null); // the request that failed may have been given up
+    return answer;
+  },
+  trouble(f) {
+    source.down = !!f;
+    source.fail(f?.sentence ?? null, f?.retry);
+  },
+  fail,
 };
 
 /** announcer reads sentences out, one in two seconds and the last one always. */
@@ -91,7 +100,7 @@ async function begin() {
   main.replaceChildren(notice);
   const about = await source.get("about");
   const view = new View(about, source);
-  source.trouble = (f) => view.fail(f?.sentence ?? null, f?.retry);
+  source.fail = (text, again) => view.fail(text, again);
   const { head, work } = layout(view);
   view.on("fail", ([text, again]) => fail(text, again));
   const module = await import(`./scene_${about.kind}.js`);

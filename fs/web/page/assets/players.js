@@ -3,7 +3,7 @@ import { timeText } from "./clock.js";
 import { clean, el } from "./dom.js";
 import { button } from "./parts.js";
 
-/** players makes the list of them, which is asked for when it is opened. */
+/** players makes the list of them, asked for behind the first picture. */
 export function players(view) {
   const field = el("input", { type: "search", placeholder: "name", "aria-label": "search players", oninput: () => soon() });
   const list = el("ul", { className: "rows" }), count = el("p", { className: "quiet", role: "status" });
@@ -36,7 +36,10 @@ export function players(view) {
     } }, el("b", { dir: "auto" }, clean(p.name, 60) || "(no name)"), el("small", {}, facts.filter(Boolean).join(" · "))));
   };
   more.hidden = true;
-  const box = el("details", {}, el("summary", {}, "Everybody"), field, count, list, more);
-  box.addEventListener("toggle", () => { if (box.open && !list.childElementCount) load(null); });
-  return view.side("Players", "players", box);
+  let asked = false;
+  view.on("paint", (at) => {
+    if (at && !asked) load(null);
+    asked ||= !!at;
+  });
+  view.side("Players", "players", field, list, count, more);
 }

@@ -137,7 +137,7 @@ function bubbles(ctx, camera, view, at, by) {
   const before = view.blocks.look(b.first - b.step, b.step)?.block?.events ?? [];
   const said = new Map();
   for (const e of before.concat(b.events)) {
-    if (e.t <= at.tick && e.t > from && by.has(e.id) && (e.kind === "chat" || e.kind === "finish")) said.set(e.id, e);
+    if (e.t <= at.tick && e.t > from && by.has(e.id) && (e.say || e.kind === "finish")) said.set(e.id, e);
   }
   for (const e of by.values()) {
     const event = said.get(e.id), text = event ? spoken(event) : e.s & 4 ? "…" : "";
@@ -145,8 +145,8 @@ function bubbles(ctx, camera, view, at, by) {
   }
 }
 
-/** spoken is an event without who it is about, who stands below. */
-const spoken = (event) => (event.kind === "finish" ? "⚑ " : "") + clean(String(event.text).replace(/^\d+-.*? (finished in |says |: )/, "$1"), 60);
+/** spoken is an event as a bubble has it: without the name that stands below. */
+const spoken = (e) => clean(e.say ?? "⚑ " + e.text.replace(/^.*? (?=finished in )/, ""), 60);
 
 function bubble(ctx, text, x, y, c) {
   ctx.font = "12px system-ui, sans-serif";

@@ -43,14 +43,15 @@ function paint(view, ctx, now) {
   if (view.playing) view.move(now);
   if (view.timed) view.want();
   const at = view.timed ? view.state() : null;
-  view.at = at;
+  if (at || view.found) view.at = at; // else what was seen stays until the next comes
+  lost(view);
   watched(view, at);
   const dpr = canvas.width / camera.width;
   view.colors = colors();
   ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
   ctx.fillStyle = view.colors.paper;
   ctx.fillRect(0, 0, camera.width, camera.height);
-  if (at || about.kind === "map") scene.draw(ctx, at, camera);
+  if (view.at || about.kind === "map") scene.draw(ctx, view.at, camera);
   view.painted = (view.painted ?? 0) + 1;
   view.tell("paint", at);
   publish(view, at);
@@ -60,6 +61,17 @@ function paint(view, ctx, now) {
     scene.rest?.(at);
     view.tell("rest", at);
   }
+}
+
+/** lost says why there is nothing to see at a tick. */
+function lost(view) {
+  const error = view.found?.error ?? null;
+  if (error === view.said) return;
+  view.said = error;
+  view.fail(error?.message ?? null, () => {
+    view.blocks.forget();
+    view.fail(null);
+  });
 }
 
 /** publish makes window.recfs of what is painted (docs/tree/page.md section 4). */

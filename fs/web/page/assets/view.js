@@ -205,12 +205,11 @@ export class View {
 
   /** state is what there is at the tick: coarser than wanted until its block comes, null before any. */
   state() {
-    const { tick, step } = this, wide = step * this.blocks.size;
-    const found = this.blocks.look(Math.floor(tick), step);
+    const { tick, step } = this;
+    const found = this.found = this.blocks.look(Math.floor(tick), step);
     const fine = found?.block?.frames ? found.block : null;
     const b = fine ?? this.blocks.any(tick);
     this.ready = !!found && (this.playing || !this.moved);
-    this.lost = found?.error ?? null;
     if (!b) return null;
     return stateAt(b, tick, this.blocks.look((b.block + 1) * b.step * this.blocks.size, b.step)?.block, this.about.unit);
   }
