@@ -36,7 +36,10 @@ type Index struct {
 	Tail              []byte // see Resume; nil: nothing comes behind the chunks
 	Open              any    // what a pass over a part has open, for the one that goes on from it; not saved
 
-	eventMemory int64
+	eventMemory             int64
+	firstShown, behindShown int               // the first chunk with frames, and the one behind the last
+	roster                  []*PlayerKey      // the players of scores.json: each joined
+	places                  map[PlayerKey]int // in roster
 }
 
 var _ formats.Index = (*Index)(nil)

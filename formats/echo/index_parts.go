@@ -89,17 +89,32 @@ func (c *ChunkInfo) text() (n int64) {
 	return n
 }
 
-// place counts the frames before each chunk, and what the events take.
+// place counts the frames before each chunk, and what the events take, and finds the first and the
+// last chunk that has frames.
 func (x *Index) place() {
 	n := 0
+	x.firstShown, x.behindShown = 0, 0
 	for i := range x.Chunks {
 		x.Chunks[i].before = n
+		if x.Chunks[i].Ticks > 0 {
+			if x.behindShown = i + 1; n == 0 {
+				x.firstShown = i
+			}
+		}
 		n += x.Chunks[i].Ticks
 	}
-	x.eventMemory = 0
+	x.eventMemory, x.roster, x.places = 0, nil, map[PlayerKey]int{}
 	for i := range x.Events {
-		x.eventMemory += x.Events[i].memory()
+		e := &x.Events[i]
+		x.eventMemory += e.memory()
+		if e.Kind == "join" && e.Player != nil {
+			if _, ok := x.places[*e.Player]; !ok {
+				x.places[*e.Player] = len(x.roster)
+				x.roster = append(x.roster, e.Player)
+			}
+		}
 	}
+	x.eventMemory += int64(80 * len(x.roster))
 }
 
 // count returns how many chunks there are.

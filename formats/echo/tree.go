@@ -52,6 +52,7 @@ type tree struct {
 	rec    Recording
 	chunks *cache.Memo[partKey, *Chunk]
 	rows   *cache.Memo[partKey, tableRows]
+	scenes *cache.Memo[partKey, scenes]
 }
 
 // A partKey is a part of a chunk, the only one of most.
@@ -68,6 +69,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	}
 	t.chunks = cache.NewMemo(c, t.loadChunk)
 	t.rows = cache.NewMemo(c, t.loadRows)
+	t.scenes = cache.NewMemo(c, t.loadScenes)
 	chunks := views.Chunks[Index]{Known: rec.NumChunks, Early: true}
 	if rec.NumChunks == UnknownChunks {
 		chunks.N = (*Index).count
@@ -88,6 +90,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 			Make: t.tick, Long: t.longTick, Run: (*Index).run, Each: t.eachTick,
 		},
 		Tables: t.tables(),
+		Play:   t.playing(),
 		Files: []nodes.Entry{
 			{Name: "scores.json", File: t.File(func(x *Index) (nodes.File, error) {
 				return nodes.Bytes(append(nodes.AppendIndented(nil, x.Scores), '\n')), nil

@@ -293,35 +293,47 @@ func (t *tree) loadRows(ctx context.Context, k partKey) (r tableRows, size int64
 		return r, 0, err
 	}
 	info := x.Chunks[k.chunk].part(k.part)
-	n := int64(0)
-	add := func(f *Frame) error {
-		if n == 0 { // the others may have as many players
+	err = t.eachFrame(ctx, x, k, func(i int, f *Frame) error {
+		if i == 0 { // the others may have as many players
 			players := len(f.Teams[0].Players) + len(f.Teams[1].Players) + len(f.Teams[2].Players)
 			r.frames = columnar.NewRows(framesColumns, min(info.Ticks, framesRoom))
 			r.players = columnar.NewRows(playersOf(t.rec.Text), min(players*info.Ticks, playersRoom))
 		}
-		frameRow(r.frames, info.FirstTick+n, k.chunk, f)
-		playerRows(r.players, info.FirstTick+n, f, func() {})
-		n++
+		frameRow(r.frames, info.FirstTick+int64(i), k.chunk, f)
+		playerRows(r.players, info.FirstTick+int64(i), f, func() {})
 		return nil
-	}
-	c, ok := t.chunks.Peek(k)
-	if !ok {
-		if ok, err = t.rec.Visit(ctx, k.chunk, info, add); err != nil {
-			return r, 0, err
-		}
-		if !ok || n != int64(info.Ticks) {
-			n = 0
-			c, err = t.chunks.Get(ctx, k)
-		}
-	}
-	for i := 0; err == nil && c != nil && i < len(c.Frames); i++ {
-		err = add(&c.Frames[i])
-	}
+	})
 	if r.frames == nil || err != nil {
 		r = tableRows{columnar.NewRows(framesColumns, 0), columnar.NewRows(playersOf(t.rec.Text), 0)}
 	}
 	return r, r.frames.Size() + r.players.Size(), err
+}
+
+// eachFrame calls fn for the frames of a part of a chunk, with what tables have of them. They may
+// begin anew.
+func (t *tree) eachFrame(ctx context.Context, x *Index, k partKey, fn func(i int, f *Frame) error) error {
+	info, n := x.Chunks[k.chunk].part(k.part), 0
+	next := func(f *Frame) error {
+		n++
+		return fn(n-1, f)
+	}
+	c, ok := t.chunks.Peek(k)
+	if !ok {
+		var err error
+		if ok, err = t.rec.Visit(ctx, k.chunk, info, next); err != nil || ok && n == info.Ticks {
+			return err
+		}
+		n = 0
+		if c, err = t.chunks.Get(ctx, k); err != nil {
+			return err
+		}
+	}
+	for i := range c.Frames {
+		if err := next(&c.Frames[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // For how many rows there is room before there are any.

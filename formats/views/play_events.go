@@ -117,7 +117,7 @@ func (p *playing[T]) search(ctx context.Context, x *T, chunk int, end int64, eve
 	if err == nil {
 		err = player.Play(end, events)
 	}
-	if err == nil || isDamage(err) {
+	if err == nil || IsDamage(err) {
 		err = ctx.Err()
 	}
 	return errors.Join(err, events.err)

@@ -172,7 +172,7 @@ func (p *playing[T]) show(ctx context.Context, x *T, s *Stage, b *block, first, 
 		cost := int64(0)
 		b.point, cost = player.Point()
 		s.Use(cost)
-	} else if isDamage(err) {
+	} else if IsDamage(err) {
 		err = nil
 	}
 	for ; s.Tick <= last; s.Tick += s.step {
@@ -196,9 +196,9 @@ func (s *Stage) play(player Player, last int64) error {
 	return player.Play(last, s.events)
 }
 
-// isDamage reports whether an error says that bytes make no sense, and not that they could not be
+// IsDamage reports whether an error says that bytes make no sense, and not that they could not be
 // read.
-func isDamage(err error) bool {
+func IsDamage(err error) bool {
 	e, ok := errors.AsType[*formats.Error](err)
 	return ok && !formats.IsShort(e) && !errors.Is(e, nodes.ErrStale)
 }
