@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,7 +47,7 @@ type run struct {
 	ahead    bool // somebody reads in sequence, and will come
 	cancel   context.CancelFunc
 	done     chan struct{}
-	data     []byte // once done, as long as somebody waits
+	data     [][]byte // its blocks, once done, as long as somebody waits
 	err      error
 }
 
@@ -81,8 +80,7 @@ func (s *Server) block(ctx context.Context, o object, n, to int64) ([]byte, erro
 	if r.err != nil {
 		return nil, r.err
 	}
-	at := (n - r.from) * blockSize
-	return r.data[at:min(at+blockSize, int64(len(r.data)))], nil
+	return r.data[n-r.from], nil
 }
 
 // has reports whether a block is in memory or on its way.
@@ -173,7 +171,7 @@ func (s *Server) begin(o object, from, to int64, ahead bool) *run {
 // fetch asks for a run, and remembers its blocks.
 func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
 	defer r.cancel()
-	data, err := s.read(ctx, r.o, r.from*blockSize, r.size())
+	data, err := s.read(ctx, r)
 	f := &s.fetches
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,7 +181,7 @@ func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
 	}
 	f.forget(r)
 	if r.err = err; err == nil {
-		s.keep(r.o, r.from, data)
+		s.keep(r, data)
 	}
 	if r.waiters > 0 { // for others it is kept
 		r.data = data
@@ -191,51 +189,57 @@ func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
 	close(r.done)
 }
 
-// keep remembers the blocks of an object that data is, the first of them n.
-func (s *Server) keep(o object, n int64, data []byte) {
-	s.fetches.bytes.Add(int64(len(data)))
-	for block := range slices.Chunk(data, blockSize) {
-		s.fetches.blocks.Add(1)
-		s.objects.Put(o.block(n), slices.Clone(block), int64(len(block)+len(o.key))+200)
-		n++
+// keep remembers the blocks of a run.
+func (s *Server) keep(r *run, blocks [][]byte) {
+	s.fetches.bytes.Add(r.size())
+	s.fetches.blocks.Add(int64(len(blocks)))
+	for i, block := range blocks {
+		s.objects.Put(r.o.block(r.from+int64(i)), block, int64(len(block)+len(r.o.key))+200)
 	}
 }
 
-// read asks for a range of an object. It goes on where an answer was cut.
-func (s *Server) read(ctx context.Context, o object, off, n int64) ([]byte, error) {
-	b := make([]byte, 0, n)
+// read asks for the blocks of a run. It goes on where an answer was cut.
+func (s *Server) read(ctx context.Context, r *run) (blocks [][]byte, err error) {
+	o, off, n := r.o, r.from*blockSize, r.size()
 	if taken := s.wholes.Opened(o); taken != nil {
-		return readTaken(taken, b[:n], off)
+		return readTaken(taken, off, n)
 	}
 	count := &s.Range
 	if n == o.size {
 		count = &s.Get
 	}
-	err := s.ask(ctx, question{
+	var got int64
+	err = s.ask(ctx, question{
 		url: s.url(o.key), count: count,
-		build: func(ctx context.Context) (*http.Request, error) {
-			return s.get(ctx, o, off+int64(len(b)), n-int64(len(b)))
-		},
+		build: func(ctx context.Context) (*http.Request, error) { return s.get(ctx, o, off+got, n-got) },
 		take: func(resp *http.Response) error {
-			whole, err := s.judge(o, off+int64(len(b)), n-int64(len(b)), resp)
-			if err != nil {
+			whole, err := s.judge(o, off+got, n-got, resp)
+			switch {
+			case err != nil:
+				return err
+			case whole:
+				blocks, err = s.takeWhole(ctx, o, off, n, resp.Body)
 				return err
 			}
-			if whole {
-				b, err = s.takeWhole(ctx, o, b[:n], off, resp.Body)
-				return err
-			}
-			for int64(len(b)) < n {
-				got, err := resp.Body.Read(b[len(b):n])
-				b = b[:len(b)+got]
-				if err != nil && int64(len(b)) < n {
-					return io.ErrUnexpectedEOF
-				}
-			}
-			return nil
+			blocks, err = fill(blocks, resp.Body, &got, n)
+			return err
 		},
 	})
-	return b, err
+	return blocks, err
+}
+
+// fill reads a body of n bytes into blocks, of which got are there already.
+func fill(blocks [][]byte, body io.Reader, got *int64, n int64) ([][]byte, error) {
+	for *got < n {
+		if *got == int64(len(blocks))*blockSize {
+			blocks = append(blocks, make([]byte, min(blockSize, n-*got)))
+		}
+		read, err := io.ReadFull(body, blocks[len(blocks)-1][*got%blockSize:])
+		if *got += int64(read); err != nil {
+			return blocks, io.ErrUnexpectedEOF
+		}
+	}
+	return blocks, nil
 }
 
 // judge compares an answer with the object and the range that it is to be of. It may be all of the

@@ -26,21 +26,21 @@ func newWholes() *cache.LRU[object, *os.File] {
 	}})
 }
 
-// takeWhole takes all of an object, which is the answer to a question for a part, and reads that
-// part. Of those who ask at the same time one takes it.
-func (s *Server) takeWhole(ctx context.Context, o object, part []byte, off int64, body io.Reader) ([]byte, error) {
+// takeWhole takes all of an object, which is the answer to a question for n bytes from off, and
+// returns these. Of those who ask at the same time one takes it.
+func (s *Server) takeWhole(ctx context.Context, o object, off, n int64, body io.Reader) ([][]byte, error) {
 	taken, err := s.wholes.Acquire(ctx, o, func(context.Context) (*os.File, error) { return copyWhole(s.url(o.key), body, o.size) })
 	if err != nil {
 		return nil, err
 	}
-	return readTaken(taken, part, off)
+	return readTaken(taken, off, n)
 }
 
-// readTaken reads a part of what was taken whole, once.
-func readTaken(taken *cache.Ref[object, *os.File], part []byte, off int64) ([]byte, error) {
+// readTaken reads a part of what was taken whole.
+func readTaken(taken *cache.Ref[object, *os.File], off, n int64) ([][]byte, error) {
 	defer taken.Release()
-	_, err := taken.Value.ReadAt(part, off)
-	return part, err
+	var got int64
+	return fill(nil, io.NewSectionReader(taken.Value, off, n), &got, n)
 }
 
 // copyWhole copies a body of n bytes to a file without a name.
