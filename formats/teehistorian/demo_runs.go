@@ -129,12 +129,6 @@ func (r *recording) runTicks(n *run) (first, last int32) {
 	return int32(min(from, math.MaxInt32)), int32(to)
 }
 
-// firstTick returns the first tick with records; there is one.
-func (x *index) firstTick() int32 { return x.chunks[0].first }
-
-// lastTick returns the last tick with records; there is one.
-func (x *index) lastTick() int32 { return x.chunks[len(x.chunks)-1].last }
-
 // runShot returns what the demo of a run shows: the runner, and who was in its team before the tick
 // in which it finished, for in that the server takes them out of the team.
 func (r *recording) runShot(ctx context.Context, h *header, n *run) (*shot, error) {

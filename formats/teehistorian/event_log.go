@@ -54,6 +54,11 @@ func (w *logWriter) append(b []byte, l *logLine) []byte {
 	b = appendClock(b, int64(l.tick))
 	b = append(b, ' ')
 	b = w.appendTime(b, l.tick)
+	return append(w.appendText(b, l), '\n')
+}
+
+// appendText appends what stands behind the times, with a space before.
+func (w *logWriter) appendText(b []byte, l *logLine) []byte {
 	if l.who != nobody {
 		b = w.appendWho(append(b, ' '), l.who, l.tick)
 	}
@@ -61,7 +66,7 @@ func (w *logWriter) append(b []byte, l *logLine) []byte {
 	if l.with != nil {
 		b = w.appendWho(append(b, ' '), *l.with, l.tick)
 	}
-	return append(b, '\n')
+	return b
 }
 
 // appendTime appends the time of a tick in UTC to the hundredth, - if it has none.

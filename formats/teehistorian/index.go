@@ -1,6 +1,7 @@
 package teehistorian
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"sync/atomic"
@@ -127,6 +128,25 @@ func (s *stay) name() *string {
 		return nil
 	}
 	return &s.names[len(s.names)-1]
+}
+
+// firstTick returns the first tick with records; there is one.
+func (x *index) firstTick() int32 { return x.chunks[0].first }
+
+// lastTick returns the last tick with records; there is one.
+func (x *index) lastTick() int32 { return x.chunks[len(x.chunks)-1].last }
+
+// leaves returns the last tick of a stay.
+func (x *index) leaves(stay int) int64 {
+	s := x.stays[stay]
+	if s.drop != nil {
+		return int64(*s.drop)
+	}
+	list := x.byClient[s.cid]
+	if i, _ := slices.BinarySearch(list, int32(stay)); i+1 < len(list) {
+		return int64(x.stays[list[i+1]].first)
+	}
+	return int64(x.lastTick())
 }
 
 // positions is how many rows there are of positions.

@@ -17,12 +17,13 @@ const mapsDir = "maps"
 // maxMap bounds the map file that is looked at.
 const maxMap = 64 << 20
 
-// findMap returns the map file of a recording that was found in fsys, nil if it is not there: the
-// one with the name and the SHA-256 of the header, beside the recording or in the folder maps.
-func findMap(fsys iofs.FS, h *header) []byte {
+// findMap returns the map file of a recording that was found in fsys, and what it is called there,
+// nil if it is not there: the one with the name and the SHA-256 of the header, beside the recording
+// or in the folder maps.
+func findMap(fsys iofs.FS, h *header) (content []byte, at string) {
 	name, sum := h.text("map_name"), strings.ToLower(h.text("map_sha256"))
 	if fsys == nil || name == "" || sum == "" || strings.Contains(name, "/") {
-		return nil
+		return nil, ""
 	}
 	for _, dir := range []string{"", mapsDir + "/"} {
 		for _, file := range []string{name + ".map", name + "_" + sum + ".map"} {
@@ -31,11 +32,11 @@ func findMap(fsys iofs.FS, h *header) []byte {
 				continue
 			}
 			if got := sha256.Sum256(b); hex.EncodeToString(got[:]) == sum {
-				return b
+				return b, dir + file
 			}
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // needs are the Needs of the format: its map.

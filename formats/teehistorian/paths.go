@@ -236,12 +236,15 @@ const (
 // goldenAngle turns the hue so that the colours of successive stays differ.
 const goldenAngle = 137.508
 
-// strokeColour is hsl(degrees, 70%, 45%) as #rrggbb by the formula of CSS Color 4: not all programs
-// that draw SVG know hsl.
-func strokeColour(degrees float64) string {
+// strokeColour is hsl(degrees, 70%, 45%) as #rrggbb.
+func strokeColour(degrees float64) string { return hsl(degrees, 0.7, 0.45) }
+
+// hsl is a colour as #rrggbb by the formula of CSS Color 4: not all programs that draw SVG know
+// hsl.
+func hsl(degrees, saturation, light float64) string {
 	channel := func(n float64) int {
 		k := math.Mod(n+degrees/30, 12)
-		return int(math.Round(255 * (0.45 - 0.7*0.45*max(-1, min(k-3, 9-k, 1)))))
+		return int(math.Round(255 * (light - saturation*min(light, 1-light)*max(-1, min(k-3, 9-k, 1)))))
 	}
 	return fmt.Sprintf("#%02x%02x%02x", channel(0), channel(8), channel(4))
 }

@@ -64,6 +64,7 @@ func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, []c
 			Make: t.doc(true), Run: (*index).run, Each: t.eachDoc(true),
 		},
 		Tables: t.rowTables(),
+		Play:   t.play(),
 		Files: []nodes.Entry{
 			{Name: "players.json", File: t.Text("players.json", 0, t.playersJSON)},
 			{Name: "players", Dir: nodes.Lazy(t.players)},

@@ -75,7 +75,7 @@ func (t *tree) mapPicture(view string, n int32, draw func(context.Context, *reco
 		if err != nil {
 			return views.Part{}, err
 		}
-		m := t.mapFile(ctx)
+		m, _ := t.mapFile(ctx)
 		if err := ctx.Err(); err != nil { // m may be there all the same
 			return views.Part{}, err
 		}
@@ -87,15 +87,19 @@ func (t *tree) mapPicture(view string, n int32, draw func(context.Context, *reco
 	})
 }
 
-// mapFile returns the map of the recording, nil if it is not there or cannot be read.
-func (t *tree) mapFile(ctx context.Context) *formats.Outline {
+// mapFile returns the map of the recording and where it lies from there, nil if it is not there or
+// cannot be read.
+func (t *tree) mapFile(ctx context.Context) (m *formats.Outline, at string) {
 	if t.readMap == nil {
-		return nil
+		return nil, ""
 	}
-	if file := findMap(formats.InContext(ctx, t.FS), t.header); file != nil {
-		if m, err := t.readMap(ctx, file); err == nil {
-			return m
-		}
+	file, at := findMap(formats.InContext(ctx, t.FS), t.header)
+	if file == nil {
+		return nil, ""
 	}
-	return nil
+	m, err := t.readMap(ctx, file)
+	if err != nil {
+		return nil, ""
+	}
+	return m, at
 }

@@ -57,7 +57,7 @@ type Player interface {
 // A playing is a recording that plays.
 type playing[T any] struct {
 	*Play[T]
-	t      *Tree[T]
+	index  func(context.Context) (*T, error)
 	abouts *cache.Memo[struct{}, *play.About]
 	blocks *cache.Memo[blockKey, *block]
 }
@@ -68,14 +68,11 @@ type playingDir struct {
 	play.Recording
 }
 
-// playing returns a directory that plays, if p is not nil.
-func (t *Tree[T]) playing(dir nodes.Dir, p *Play[T]) nodes.Dir {
-	if p == nil {
-		return dir
-	}
-	r := &playing[T]{Play: p, t: t}
-	r.abouts = cache.NewMemo(t.cache, r.about)
-	r.blocks = cache.NewMemo(t.cache, r.block)
+// newPlayingDir returns a directory that plays, by the index that is given.
+func newPlayingDir[T any](dir nodes.Dir, p *Play[T], index func(context.Context) (*T, error), c *cache.Cache) nodes.Dir {
+	r := &playing[T]{Play: p, index: index}
+	r.abouts = cache.NewMemo(c, r.about)
+	r.blocks = cache.NewMemo(c, r.block)
 	return playingDir{dir, r}
 }
 
@@ -104,7 +101,7 @@ func (p *playing[T]) about(ctx context.Context, _ struct{}) (*play.About, int64,
 	var x *T
 	var err error
 	if p.Chunks != nil { // what has no time is told of without
-		x, err = p.t.Index(ctx)
+		x, err = p.index(ctx)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -222,7 +219,7 @@ func (l *lane) start(i int) int64 { return l.first + int64(i)*l.ticks/int64(len(
 
 // Players implements play.Recording.
 func (p *playing[T]) Players(ctx context.Context, q string, first, limit int) ([]play.Player, int, error) {
-	x, err := p.t.Index(ctx)
+	x, err := p.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -64,7 +64,7 @@ const eventCost = 256
 // Events implements play.Recording. The events of one tick stay together, as far as they are no
 // more than MaxEvents.
 func (p *playing[T]) Events(ctx context.Context, q play.Query) (*play.Found, error) {
-	x, err := p.t.Index(ctx)
+	x, err := p.index(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"unsafe"
 
 	"recfs/formats"
@@ -86,7 +88,7 @@ func (p *playing[T]) Frames(ctx context.Context, number int64, step int) (*play.
 	if !play.IsStep(p.Kind, step) {
 		return nil, play.BadParameter("step")
 	}
-	x, err := p.t.Index(ctx)
+	x, err := p.index(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +127,7 @@ func (p *playing[T]) end(x *T, chunk int) int64 {
 
 // block makes a block. It goes on from the one before if that is at hand or is being made.
 func (p *playing[T]) block(ctx context.Context, k blockKey) (*block, int64, error) {
-	x, err := p.t.Index(ctx)
+	x, err := p.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -154,6 +156,9 @@ func (p *playing[T]) block(ctx context.Context, k blockKey) (*block, int64, erro
 		b.chunk++
 	}
 	s.Events, s.More = s.events.rows, s.events.more
+	slices.SortFunc(s.Tracks, func(a, b play.Track) int { // in whatever order a Player has them
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
 	return b, s.used, nil
 }
 

@@ -131,7 +131,11 @@ func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
 	if len(g.Tables) > 0 {
 		entries = append(entries, nodes.Entry{Name: "tables", Dir: parquet.Dir(t.cache, t.Input, t.Format, tables)})
 	}
-	return t.playing(nodes.List(t.Timed(append(entries, g.Files...))...), g.Play), tables
+	dir := nodes.List(t.Timed(append(entries, g.Files...))...)
+	if g.Play != nil {
+		dir = newPlayingDir(dir, g.Play, t.Index, t.cache)
+	}
+	return dir, tables
 }
 
 // document is index.json of a value, with what is wrong with the stream around the recording.

@@ -1,6 +1,10 @@
 package formatstest
 
 import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
 	"testing"
 
 	"recfs/nodes/play"
@@ -17,25 +21,72 @@ func Frames(t testing.TB, r play.Recording, fn func(b *play.Block, i int, tick i
 	if a.First == nil {
 		return
 	}
+	for _, at := range blocks(a) {
+		number, step := at[0], at[1]
+		b, err := r.Frames(t.Context(), number, int(step))
+		if err != nil {
+			t.Fatalf("block %d, step %d: %v", number, step, err)
+		}
+		begin := number * step * play.FramesPerBlock(a.Kind)
+		first := (max(begin, *a.First) + step - 1) / step * step
+		last := min(begin+step*play.FramesPerBlock(a.Kind)-1, *a.Last)
+		if want := int(max(0, last-first+step) / step); b.First != first || b.Frames != want {
+			t.Errorf("block %d, step %d: %d frames from %d on, want %d from %d on", number, step, b.Frames, b.First, want, first)
+		}
+		checkBlock(t, b, max(begin, *a.First), last)
+		for i := range b.Frames {
+			fn(b, i, b.First+int64(i)*step)
+		}
+	}
+	for _, far := range []int64{-1, *a.Last + 1, 1 << 55, math.MaxInt64} {
+		if _, err := r.Frames(t.Context(), far, 1); !errors.Is(err, play.BadParameter("block")) {
+			t.Errorf("block %d: %v", far, err)
+		}
+	}
+}
+
+// blocks returns the numbers of all blocks of a recording and their steps. Of very many it leaves
+// out some between the first and the last.
+func blocks(a *play.About) (list [][2]int64) {
+	const many = 32
 	for step := int64(1); step <= 64; step *= 2 {
 		if !play.IsStep(a.Kind, int(step)) {
 			continue
 		}
-		for n := *a.First / (step * play.FramesPerBlock(a.Kind)); n*step*play.FramesPerBlock(a.Kind) <= *a.Last; n++ {
-			b, err := r.Frames(t.Context(), n, int(step))
-			if err != nil {
-				t.Fatalf("block %d, step %d: %v", n, step, err)
+		size := step * play.FramesPerBlock(a.Kind)
+		first, last := *a.First/size, *a.Last/size
+		for n := first; n <= last; n++ {
+			list = append(list, [2]int64{n, step})
+			if n-first > 8*many && last-n > 2*many {
+				n += (last - first) / many
 			}
-			begin := n * step * play.FramesPerBlock(a.Kind)
-			first := (max(begin, *a.First) + step - 1) / step * step
-			last := min(begin+step*play.FramesPerBlock(a.Kind)-1, *a.Last)
-			if want := int((last - first + step) / step); b.First != first || b.Frames != want {
-				t.Errorf("block %d, step %d: %d frames from %d on, want %d from %d on", n, step, b.Frames, b.First, want, first)
-			}
-			checkBlock(t, b, max(begin, *a.First), last)
-			for i := range b.Frames {
-				fn(b, i, b.First+int64(i)*step)
-			}
+		}
+	}
+	return list
+}
+
+// Alone holds all blocks of a recording to those of another opening of it of which each is made
+// before the one before it: they are the same, from wherever their Player began.
+func Alone(t testing.TB, r, other play.Recording) {
+	t.Helper()
+	a, err := r.About(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.First == nil {
+		return
+	}
+	for _, at := range slices.Backward(blocks(a)) {
+		b, err := r.Frames(t.Context(), at[0], int(at[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := other.Frames(t.Context(), at[0], int(at[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(alone, b) {
+			t.Errorf("block %d, step %d is another one if it is made before that in front of it", at[0], at[1])
 		}
 	}
 }

@@ -1,0 +1,183 @@
+package teehistorian
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"time"
+
+	"recfs/formats/views"
+	"recfs/nodes/play"
+)
+
+// play declares how the recording plays.
+func (t *tree) play() *views.Play[index] {
+	return &views.Play[index]{
+		Kind: play.Tee, About: t.about, Marks: t.marks, Players: t.took, Open: t.scene,
+		Chunks: (*index).chunkCount,
+		Chunk: func(x *index, i int) views.Stretch {
+			c := &x.chunks[i]
+			return views.Stretch{First: int64(c.first), Last: int64(c.last), Bytes: c.size}
+		},
+	}
+}
+
+// about tells what the header says, and of the map.
+func (t *tree) about(ctx context.Context, _ *index) (*play.About, error) {
+	ms := tickMS
+	a := &play.About{TickMS: &ms, Unit: "tile"}
+	if t.start.Time != nil {
+		start := t.start.Format(time.RFC3339Nano)
+		a.Start = &start
+	}
+	if m, at := t.mapFile(ctx); m != nil {
+		a.Map = &play.Ground{Path: at, Width: m.Width, Height: m.Height}
+	}
+	return a, ctx.Err()
+}
+
+// marks are the finishes.
+func (t *tree) marks(ctx context.Context, x *index) (int, func(i int) play.Mark, error) {
+	r, err := t.named(ctx)
+	return len(x.finishes), func(i int) play.Mark {
+		f := &x.finishes[i]
+		who, id := "team "+strconv.Itoa(int(f.id)), play.ID("")
+		if !f.team {
+			who = idText(f.id)
+		}
+		if f.stay != noStay {
+			who, id = r.who(f.stay, f.tick), stayID(f.stay)
+		}
+		return play.Mark{Tick: int64(f.tick), Kind: "finish", Text: play.Cut(who + " finished in " + finishClock(f.time)), ID: id}
+	}, err
+}
+
+// took are the stays.
+func (t *tree) took(_ context.Context, x *index) (int, func(i int) play.Player, error) {
+	return len(x.stays), func(i int) play.Player {
+		s := x.stays[i]
+		p := play.Player{ID: stayID(int32(i)), First: int64(s.first), Last: x.leaves(i), Finishes: len(s.finishes)}
+		if name := s.name(); name != nil {
+			p.Name = play.Cut(*name)
+		}
+		if s.clan != nil {
+			p.Clan = play.Cut(*s.clan)
+		}
+		return p
+	}, nil
+}
+
+func stayID(stay int32) play.ID { return play.ID(strconv.Itoa(int(stay))) }
+
+// A scene plays the records of a chunk.
+type scene struct {
+	r    *recording
+	cur  *cursor
+	text []byte // to use again
+}
+
+// scene opens a chunk at a point in it.
+func (t *tree) scene(ctx context.Context, x *index, chunk int, at any) (views.Player, error) {
+	r, err := t.named(ctx)
+	if err == nil {
+		err = x.enough(ctx, chunk, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		return &scene{r: r, cur: r.cursor(ctx, at.(*point), chunk, playWindow)}, nil
+	}
+	cur, err := r.from(ctx, chunk, x.chunkStart(chunk+1), playWindow)
+	return &scene{r: r, cur: cur}, err
+}
+
+// playWindow is how many bytes are read at a time for frames, of which a block may need no more
+// than some hundred.
+const playWindow = 4 << 10
+
+// Play implements views.Player.
+func (s *scene) Play(tick int64, events *views.Events) error {
+	last := int32(min(tick, math.MaxInt32))
+	for {
+		more, err := s.cur.next(last)
+		if err != nil || !more {
+			return stale(err)
+		}
+		if e := &s.cur.event; events != nil && e.kind != playerDiff && e.kind != inputDiff {
+			s.tell(e, events)
+		}
+	}
+}
+
+// Point implements views.Player.
+func (s *scene) Point() (at any, cost int64) {
+	p := s.cur.point()
+	return p, int64(cap(p.state.players)*playerSize + stateSize)
+}
+
+// Show implements views.Player: whoever has a character is there. From when on its input is known,
+// it has another track.
+func (s *scene) Show(stage *views.Stage) {
+	list := s.cur.state.players
+	for i := range list {
+		p := &list[i]
+		if !p.alive {
+			continue
+		}
+		input := p.open && p.hasInput
+		key := views.Key{ID: int64(p.stay), Part: int64(p.team) << 1}
+		if input {
+			key.Part |= 1
+		}
+		t, fresh := stage.Track(key)
+		if fresh {
+			t.ID, t.Kind, t.Team, t.Colour = stayID(p.stay), "tee", strconv.Itoa(int(p.team)), p.look.colour()
+		}
+		if t.Name == "" && p.named {
+			t.Name = play.Cut(p.name)
+		}
+		t.X, t.Y = append(t.X, p.x), append(t.Y, p.y)
+		if input {
+			t.A, t.S = append(t.A, aim(p.input[1], p.input[2])), append(t.S, shownInput(&p.input))
+		}
+	}
+}
+
+// aim is a direction of which 256 are a turn, 0 to the right and 64 down.
+func aim(x, y int32) int32 {
+	return int32(math.Round(math.Atan2(float64(y), float64(x))*(128/math.Pi))) & 0xff
+}
+
+// shownInput returns the bits of an input that are shown (docs/tree/page.md section 3).
+func shownInput(in *[inputs]int32) (s int32) {
+	const inMenu, chatting, weapons = 1 << 1, 1 << 2, 6
+	if in[5] != 0 {
+		s |= 1
+	}
+	if in[4]&1 != 0 {
+		s |= 2
+	}
+	if in[6]&chatting != 0 {
+		s |= 4
+	}
+	if in[6]&inMenu != 0 {
+		s |= 8
+	}
+	if weapon := in[7]; 0 < weapon && weapon <= weapons {
+		s |= weapon << 8
+	}
+	return s
+}
+
+// colour returns the colour of the body that a client asked for as #rrggbb, "" if it asked for
+// none.
+func (l look) colour() string {
+	_, look := l.parse()
+	if l == "" || !look.Custom {
+		return ""
+	}
+	const darkest = 0.5 // no body is darker
+	part := func(shift int) float64 { return float64(look.Body>>shift&0xff) / 255 }
+	return hsl(360*part(16), part(8), darkest+(1-darkest)*part(0))
+}
