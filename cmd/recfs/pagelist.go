@@ -48,6 +48,7 @@ type listPage struct {
 	Rows     []json.RawMessage `json:"rows"`
 	Next     *string           `json:"next"`
 	Prev     *string           `json:"prev"`
+	Formats  []string          `json:"formats"` // that may be asked for
 }
 
 // Page implements page.List.

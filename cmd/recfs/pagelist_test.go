@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // A listAnswer is an answer to a request for the list.
@@ -166,3 +168,155 @@ func TestPageListPlaces(t *testing.T) {
 		t.Errorf("before it are %+v", before.Rows)
 	}
 }
+
+// rowPaths are the paths of the rows that a list shows.
+const rowPaths = "[...document.querySelectorAll('[data-testid=row]')].map((r) => r.dataset.path)"
+
+// TestBrowserList searches, turns pages and goes back by mouse and keyboard.
+func TestBrowserList(t *testing.T) {
+	dir := smallSamples(t)
+	b := openBrowser(t, dir, 1280, 800)
+	b.open("/?sort=path")
+	all := b.server.list(t, "sort=path")
+	var want []string
+	for _, r := range all.Rows {
+		want = append(want, r.Path)
+	}
+	for _, of := range []string{rowPaths, "window.recfs.rows"} {
+		if got := evaluate[[]string](b, of); !slices.Equal(got, want) {
+			t.Errorf("%s is %q, want %q", of, got, want)
+		}
+	}
+	if got := b.text("document.querySelector('[data-testid=total]').textContent"); got != fmt.Sprintf("%d recordings", all.Total) {
+		t.Errorf("it says %q", got)
+	}
+	b.press("/")
+	b.press("tiny")
+	b.wait("window.recfs.ready && window.recfs.matches === 1")
+	if at := b.text("location.search"); at != "?q=tiny&sort=path" {
+		t.Errorf("the address is %s", at)
+	}
+	b.press(kb.ArrowDown)
+	b.press(kb.Enter)
+	b.wait("location.pathname === '/.view/play/hcrp/tiny.hcrp'")
+	b.back()
+	b.wait("window.recfs?.ready && document.querySelector('[data-testid=search]').value === 'tiny' && window.recfs.rows.length === 1")
+	b.click("clear")
+	b.wait("location.search === '' && window.recfs.ready && window.recfs.matches === window.recfs.total")
+	b.back()
+	b.wait("location.search === '?q=tiny&sort=path' && window.recfs.ready && window.recfs.rows.length === 1")
+
+	b.open("/?sort=path&format=nosuch")
+	if got := b.text("document.querySelector('[data-testid=error]').innerText"); !strings.Contains(got, "bad parameter: format") {
+		t.Errorf("of a format that there is not it says %q", got)
+	}
+}
+
+// TestBrowserListPages turns pages by keys and buttons.
+func TestBrowserListPages(t *testing.T) {
+	dir := t.TempDir()
+	sample, err := os.ReadFile("../../testdata/archive/hcrp/tiny.hcrp")
+	must(t, err)
+	for i := range 250 {
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.hcrp", i)), sample, 0o644))
+	}
+	b := openBrowser(t, dir, 1280, 800)
+	b.open("/?sort=path")
+	first := func(name string) {
+		t.Helper()
+		b.wait(fmt.Sprintf("window.recfs.ready && window.recfs.rows[0] === %q", name))
+	}
+	b.press(kb.PageDown)
+	first("100.hcrp")
+	b.wait("document.activeElement.closest('li')?.dataset.path === '100.hcrp'")
+	b.click("next")
+	first("200.hcrp")
+	b.wait("document.querySelector('[data-testid=next]').disabled && window.recfs.rows.length === 50")
+	b.press(kb.PageUp)
+	first("100.hcrp")
+	b.press(kb.ArrowDown + kb.ArrowDown + kb.ArrowUp)
+	b.wait("document.activeElement.closest('li')?.dataset.path === '101.hcrp'")
+	b.back()
+	first("200.hcrp")
+	b.click("prev")
+	first("100.hcrp")
+	b.click("prev")
+	first("000.hcrp")
+	if n := evaluate[int](b, "document.getElementsByTagName('*').length"); n > 6000 {
+		t.Errorf("%d elements", n)
+	}
+	if n := evaluate[int](b, "performance.getEntries().reduce((n, e) => n + (e.encodedBodySize ?? 0), 0)"); n == 0 || n > 150<<10 {
+		t.Errorf("%d bytes were fetched", n)
+	}
+}
+
+// TestBrowserListOfHostileNames shows names that are no names, on a phone and at twice the size.
+func TestBrowserListOfHostileNames(t *testing.T) {
+	dir := t.TempDir()
+	sample, err := os.ReadFile("../../testdata/archive/hcrp/tiny.hcrp")
+	must(t, err)
+	names := []string{
+		"<img src=x onerror=alert(1)>.hcrp", "\u202egnp.hcrp", "a\nb\x01\x7f.hcrp", "bad\xff\xfe.hcrp", "אבג.hcrp",
+		strings.Repeat("long", 60) + ".hcrp", "%2e%2e#?.hcrp", "\"';&amp;.hcrp",
+	}
+	for _, name := range names {
+		must(t, os.WriteFile(filepath.Join(dir, name), sample, 0o644))
+	}
+	for _, size := range [][2]int64{{360, 640}, {640, 400}, {1280, 800}} {
+		b := openBrowser(t, dir, size[0], size[1])
+		b.open("/")
+		if n := evaluate[int](b, rowPaths+".length"); n != len(names) {
+			t.Errorf("%d rows of %d", n, len(names))
+		}
+		if wide := evaluate[int](b, "document.documentElement.scrollWidth"); wide > int(size[0]) {
+			t.Errorf("of %d pixels the page takes %d", size[0], wide)
+		}
+		if n := evaluate[int](b, "document.querySelectorAll('main img, main script').length"); n != 0 {
+			t.Errorf("%d elements are made of names", n)
+		}
+		if bad := b.text("document.body.innerText.match(/[\\u0000-\\u0008\\u202e]/)"); bad != "null" {
+			t.Errorf("the page shows %q", bad)
+		}
+		for _, link := range evaluate[[]string](b, "[...document.querySelectorAll('[data-testid=row] a')].map((a) => a.href)") {
+			reply, body, err := askServer(t, http.MethodGet, link, "")
+			must(t, err)
+			if reply.StatusCode != http.StatusOK {
+				t.Errorf("%s: %d %s", link, reply.StatusCode, body)
+			}
+		}
+		b.picture(fmt.Sprintf("hostile%d.png", size[0]))
+	}
+}
+
+// TestBrowserListIsNamed looks for controls without a name, and for letters that are hard to read.
+func TestBrowserListIsNamed(t *testing.T) {
+	b := openBrowser(t, smallSamples(t), 1280, 800)
+	for _, scheme := range []string{"light", "dark"} {
+		b.prefer("prefers-color-scheme", scheme)
+		b.open("/")
+		for _, id := range []string{"list", "search", "player", "map", "format", "since", "until", "sort", "rows", "row", "total", "next", "prev"} {
+			if b.text(fmt.Sprintf("!!document.querySelector('[data-testid=%s]')", id)) != "true" {
+				t.Errorf("there is no %s", id)
+			}
+		}
+		const nameless = "[...document.querySelectorAll('a, button, input, select, summary')].filter((e) => !(e.ariaLabel || e.labels?.length || e.textContent.trim())).map((e) => e.outerHTML)"
+		if got := evaluate[[]string](b, nameless); len(got) > 0 {
+			t.Errorf("nobody is told what these are: %q", got)
+		}
+		if got := evaluate[[]string](b, faint); len(got) > 0 {
+			t.Errorf("%s: hard to read: %q", scheme, got)
+		}
+		b.picture("list-" + scheme + ".png")
+	}
+}
+
+// faint are texts whose contrast to what is behind them is below 4.5, with that contrast.
+const faint = `(() => {
+	const rgb = (c) => { const x = document.createElement('canvas').getContext('2d'); x.fillStyle = c; x.fillRect(0, 0, 1, 1); return [...x.getImageData(0, 0, 1, 1).data]; };
+	const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255]; };
+	return [...document.querySelectorAll('body *')].filter((e) => !e.disabled && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.checkVisibility()).map((e) => {
+		const a = light(rgb(getComputedStyle(e).color)), b = light(behind(e));
+		return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), e.textContent.slice(0, 40)];
+	}).filter(([c]) => c < 4.5).map(([c, text]) => c.toFixed(1) + ' ' + text);
+})()`

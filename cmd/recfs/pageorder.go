@@ -85,7 +85,7 @@ func (q *listQuery) page(ctx context.Context, known *catalogue.Known) (*listPage
 		}
 		return q.compare(&a.place, &b.place)
 	}
-	answer := &listPage{Walking: known.Walking, Rows: []json.RawMessage{}}
+	answer := &listPage{Walking: known.Walking, Rows: []json.RawMessage{}, Formats: formatList()}
 	var best []candidate // one more than there is room for
 	others := false      // on the other side of where the page begins
 	err := known.Each(ctx, func(l *catalogue.Line) {

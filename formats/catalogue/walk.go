@@ -13,6 +13,7 @@ import (
 
 const (
 	patience  = 250 * time.Millisecond // with which somebody waits for all that is there now
+	haste     = 20 * time.Millisecond  // the same where there are many, of which enough is known
 	lingering = 10 * time.Second       // for which a walk goes on that nobody asks about any more
 )
 
@@ -42,7 +43,11 @@ func (r *root) known(ctx context.Context) (*Known, error) {
 		return r.c.Known(ctx, dir)
 	}
 	w := r.ask(dir)
-	timer := time.NewTimer(patience)
+	last, wait := r.last.Load(), patience
+	if last != nil && last.Len() >= manyRecords {
+		wait = haste
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-w.done:
@@ -54,8 +59,8 @@ func (r *root) known(ctx context.Context) (*Known, error) {
 		return nil, ctx.Err()
 	case <-timer.C:
 	}
-	if s := r.last.Load(); s != nil {
-		return &Known{c: r.c, list: s.List}, nil
+	if last != nil {
+		return &Known{c: r.c, list: last.List}, nil
 	}
 	return w.sofar.Load(), nil
 }
