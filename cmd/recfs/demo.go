@@ -146,7 +146,9 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 // makeBest makes the demo of the best run of each map in an archive.
 func (q *demoRequest) makeBest(ctx context.Context, e *env, a *archive, dir string) error {
 	f := &finder{failures: failures{env: e}, a: a, finished: true}
-	f.judgeAll(ctx, []string{dir})
+	if err := f.judgeAll(ctx, []string{dir}); err != nil {
+		return err
+	}
 	f.sortRuns()
 	if err := os.MkdirAll(q.output, 0o777); err != nil {
 		return notWritten(q.output, err)

@@ -57,6 +57,7 @@ type env struct {
 	stderr   io.Writer
 	terminal bool // stdout is one
 	colors   colors
+	answers  io.Reader // to questions; nil: nobody is there to give them
 
 	// far says how far the command came, and how to go on, if it is interrupted and does not say so
 	// itself; nil: there is nothing to say.
@@ -204,12 +205,19 @@ type failures struct {
 	meter *meter // goes out of the way of what is told; nil: there is none
 	mu    sync.Mutex
 	n     int
+	told  map[string]bool // of what the reason was told, which then is not told again; nil: each is told
 }
 
 // fail reports that name could not be read, unless that is because the command ends.
 func (f *failures) fail(name string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.told[name] {
+		return
+	}
+	if f.told != nil {
+		f.told[name] = true
+	}
 	f.n++
 	if _, ok := errors.AsType[*outputError](err); errors.Is(err, context.Canceled) || ok {
 		return

@@ -42,6 +42,8 @@ type finder struct {
 
 	filters []filter // what of this is asked for; nil: it is not known yet
 	found   []finishedRun
+	printed map[string]bool // recordings
+	jobs    *jobCount       // of making indexes
 
 	judged   int // recordings
 	unknown  int // those that a filter could not judge
@@ -81,27 +83,39 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")
 	flags.BoolVar(&f.indexes, "index", false, "first make the indexes that are missing")
 	flags.BoolVar(&f.finished, "finished", false, "print the finished runs of these recordings (of the players of --player): time in seconds, tick, demo, map and player, on each map the best first; of a recording below a directory the best 4096")
-	jobs := jobsFlag(flags)
+	f.jobs = jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if f.format != "" && !slices.Contains(known, f.format) && formatAliases[f.format] == nil {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
-		f.env, f.a, f.w, f.columns = e, a, bufio.NewWriter(e.stdout), cmp.Or(e.columns(), math.MaxInt)
+		f.env, f.a, f.columns, f.told, f.printed = e, a, cmp.Or(e.columns(), math.MaxInt), map[string]bool{}, map[string]bool{}
 		e.far = f.far
 		if f.indexes {
-			x := newIndexer(e)
-			defer x.meter.close()
-			if err := x.runMissing(ctx, a, args, *jobs); err != nil {
+			if err := f.makeIndexes(ctx, args); err != nil {
 				return err
 			}
-			f.n += x.n
 		}
 		return f.find(ctx, args)
 	})
 }
 
+// makeIndexes makes those that are missing.
+func (f *finder) makeIndexes(ctx context.Context, args []string) error {
+	x := newIndexer(f.env)
+	defer x.meter.close()
+	err := x.runMissing(ctx, f.a, args, *f.jobs)
+	f.n += x.n
+	return err
+}
+
 // judgeAll judges the recordings below directories.
-func (f *finder) judgeAll(ctx context.Context, args []string) {
+func (f *finder) judgeAll(ctx context.Context, args []string) error {
+	f.judged, f.unknown, f.unlisted, f.found = 0, 0, 0, nil
+	f.meter = newMeter(f.env.stderr, "looking at")
+	before := f.a.catalogue.Looked()
+	f.meter.change(func() { f.meter.looked = func() int { return f.a.catalogue.Looked() - before } })
+	defer f.meter.close()
+	f.w = bufio.NewWriter(writerBeside{f.env.stdout, f.meter})
 	for _, dir := range args {
 		for s, err := range f.a.summaries(ctx, dir) {
 			if err != nil {
@@ -111,18 +125,25 @@ func (f *finder) judgeAll(ctx context.Context, args []string) {
 			f.judge(ctx, dir, s)
 		}
 	}
+	return f.w.Flush()
 }
 
 // find prints the recordings that match.
 func (f *finder) find(ctx context.Context, args []string) error {
-	f.judgeAll(ctx, args)
-	f.printRuns()
-	if err := f.w.Flush(); err != nil {
+	err := f.judgeAll(ctx, args)
+	f.tellUnknown()
+	if err == nil && f.unknown+f.unlisted > 0 && f.a.options.Disk != nil && f.env.agrees(ctx, "Make them now?") {
+		if err = f.makeIndexes(ctx, args); err == nil {
+			err = f.judgeAll(ctx, args)
+			f.tellUnknown()
+		}
+	}
+	if err != nil {
 		return err
 	}
+	f.printRuns()
 	f.n += f.unknown + f.unlisted
-	f.tellUnknown()
-	return f.result()
+	return cmp.Or(f.w.Flush(), f.result())
 }
 
 // far says how far the search came.
@@ -317,7 +338,12 @@ func like(pattern string) func(string) bool {
 
 // print writes one recording, called name.
 func (f *finder) print(name string, s catalogue.Summary) {
+	again := f.printed[name]
+	if f.env.answers != nil { // else nothing is judged again
+		f.printed[name] = true
+	}
 	switch {
+	case again:
 	case f.asJSON:
 		s.Path, s.PathHex = name, formats.HexOf(name)
 		_ = writeJSON(f.w, s) // to memory; Flush tells

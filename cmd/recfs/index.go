@@ -49,11 +49,10 @@ type indexer struct {
 	asJSON bool
 	demos  bool            // make the sizes of demos
 	there  map[string]bool // recordings that need none
-	told   map[string]bool // of what could not be read
 }
 
 func newIndexer(e *env) *indexer {
-	return &indexer{failures: failures{env: e, meter: newMeter(e.stderr, "indexing")}, there: map[string]bool{}, told: map[string]bool{}}
+	return &indexer{failures: failures{env: e, meter: newMeter(e.stderr, "indexing"), told: map[string]bool{}}, there: map[string]bool{}}
 }
 
 // An indexLine is what index --json prints of a recording, or of a container that is damaged.
@@ -167,17 +166,6 @@ func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found], jobs jobCo
 
 // wants reports whether something needs an index.
 func (x *indexer) wants(f found) bool { return f.isRecording && !x.there[f.name] }
-
-// fail tells once that name could not be read. The walk and the indexing call it at the same time.
-func (x *indexer) fail(name string, err error) {
-	x.mu.Lock()
-	again := x.told[name]
-	x.told[name] = true
-	x.mu.Unlock()
-	if !again {
-		x.failures.fail(name, err)
-	}
-}
 
 // makeIndex makes the index of a recording, by asking for the size of its index.json.
 func makeIndex(ctx context.Context, f found) error {

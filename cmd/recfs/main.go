@@ -15,11 +15,14 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 )
 
 func main() {
-	os.Exit(run(&env{stdout: os.Stdout, stderr: os.Stderr, terminal: term.IsTerminal(int(os.Stdout.Fd()))}, os.Args))
+	e := &env{stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout)}
+	if e.terminal && isTerminal(os.Stdin) && isTerminal(os.Stderr) {
+		e.answers = os.Stdin
+	}
+	os.Exit(run(e, os.Args))
 }
 
 // run executes a command line, argv[0] included, and returns the exit code.
@@ -116,7 +119,7 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	}
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	own := &env{stdout: &output{e.stdout, stop}, stderr: e.stderr, terminal: e.terminal}
+	own := &env{stdout: &output{e.stdout, stop}, stderr: e.stderr, terminal: e.terminal, answers: e.answers}
 	err = run(working, own, args)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, errInterrupted):

@@ -18,6 +18,7 @@ const meterPeriod = 200 * time.Millisecond
 // it will take. It is drawn where the terminal is; on a pipe it only counts.
 type meter struct {
 	what    string                         // the command does
+	looked  func() int                     // how many recordings are done, if finish does not tell
 	traffic func() (requests, bytes int64) // of servers; nil: there are none
 
 	mu       sync.Mutex
@@ -58,7 +59,8 @@ func (m *meter) draw(w io.Writer) {
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionShowBytes(true),
 		progressbar.OptionUseIECUnits(true),
-		progressbar.OptionUseANSICodes(true), // it is drawn over, never blank
+		progressbar.OptionUseANSICodes(true),          // it is drawn over, never blank
+		progressbar.OptionSetSpinnerChangeInterval(0), // it draws only when it is told to, nothing after close
 		progressbar.OptionSetDescription(m.what),
 	)
 	m.stopTick = make(chan struct{})
@@ -140,6 +142,17 @@ func (m *meter) print(write func()) {
 	m.show()
 }
 
+// A writerBeside writes with a meter out of its way.
+type writerBeside struct {
+	io.Writer
+	meter *meter
+}
+
+func (w writerBeside) Write(p []byte) (n int, err error) {
+	w.meter.print(func() { n, err = w.Writer.Write(p) })
+	return n, err
+}
+
 // show draws m as it is now.
 func (m *meter) show() {
 	if m.bar == nil {
@@ -161,7 +174,11 @@ func (m *meter) text() string {
 	case m.counted && m.all.recordings > 0:
 		text += fmt.Sprintf(" %d/%d recordings", m.done.recordings, m.all.recordings)
 	case !m.counted:
-		text += " " + count(m.done.recordings, "recording", "recordings")
+		n := m.done.recordings
+		if m.looked != nil {
+			n = m.looked()
+		}
+		text += " " + count(n, "recording", "recordings")
 	}
 	if m.files > 0 {
 		text += ", " + count(m.files, "file", "files")

@@ -54,15 +54,34 @@ func (a *archive) takeInput(ctx context.Context) {
 		}
 		a.closers = append(a.closers, func() { os.RemoveAll(dir) })
 		name := filepath.Join(dir, stdinName)
-		taken := make(chan error, 1) // a read of a pipe ends with what writes to it
-		go func() { taken <- spool(os.Stdin, name, int64(mostInput)) }()
-		select {
-		case err = <-taken:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		return name, err
+		return name, within(ctx, func() error { return spool(os.Stdin, name, int64(mostInput)) })
 	})
+}
+
+// within runs work, which reads from a pipe or a terminal: nobody waits for that when ctx has ended.
+func within(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// agrees asks a person a question, and reports whether the answer is yes.
+func (e *env) agrees(ctx context.Context, question string) bool {
+	if e.answers == nil {
+		return false
+	}
+	fmt.Fprint(e.stderr, question, " [y/N] ")
+	answer := ""
+	err := within(ctx, func() error {
+		_, err := fmt.Fscanln(e.answers, &answer)
+		return err
+	})
+	return err == nil && strings.HasPrefix(strings.ToLower(answer), "y")
 }
 
 // spool writes what it reads to a new file, unless that is more than most.

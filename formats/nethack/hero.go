@@ -91,7 +91,8 @@ func (y *heroBytes) habits(a *attributes, c *conducts) {
 	}
 }
 
-// depth32 returns the depth, which is that of a save that is not as it should be if it is too large.
+// depth32 returns the depth, which is that of a save that is not as it should be if it is too
+// large.
 func (l *location) depth32() int32 { return int32(min(l.Depth, math.MaxInt32)) }
 
 // location reads where the hero is (docs/formats/nethack.md section 7.5).
