@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"os/user"
 	"path/filepath"
 	"runtime/debug"
 
@@ -39,7 +38,7 @@ func (f *diskFlags) open(log *slog.Logger) *cache.Disk {
 }
 
 // path is where the cache is: as the flag says, in the directory that the service manager made for
-// it, or with the other caches of the user, also where the environment does not name his home.
+// it, or with the other caches of the user.
 func (f *diskFlags) path() (string, error) {
 	if f.dir != "" {
 		return filepath.Abs(f.dir)
@@ -47,15 +46,7 @@ func (f *diskFlags) path() (string, error) {
 	if dir := os.Getenv("CACHE_DIRECTORY"); dir != "" {
 		return dir, nil
 	}
-	dir, err := cache.DefaultDir()
-	if err == nil {
-		return dir, nil
-	}
-	u, userErr := user.Current()
-	if userErr != nil {
-		return "", err
-	}
-	return filepath.Join(u.HomeDir, ".cache", "recfs"), nil
+	return cache.DefaultDir()
 }
 
 // collectLess lets garbage grow to twice what is in use, for a command that ends by itself: below

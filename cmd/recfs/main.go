@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,11 +19,23 @@ import (
 )
 
 func main() {
+	setHome()
 	e := &env{stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stdout)}
 	if e.terminal && isTerminal(os.Stdin) && isTerminal(os.Stderr) {
 		e.answers = os.Stdin
 	}
 	os.Exit(run(e, os.Args))
+}
+
+// setHome names the home of the user to all that look for his files, where the environment does not:
+// whom fstab or a unit starts has no HOME.
+func setHome() {
+	if _, err := os.UserHomeDir(); err == nil {
+		return
+	}
+	if u, err := user.Current(); err == nil {
+		os.Setenv("HOME", u.HomeDir)
+	}
 }
 
 // run executes a command line, argv[0] included, and returns the exit code.

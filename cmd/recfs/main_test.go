@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -132,5 +133,23 @@ func TestInterruptedCatalogue(t *testing.T) {
 	})
 	if len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], context.Canceled) {
 		t.Errorf("errors %v", errs)
+	}
+}
+
+// TestSetHome finds the files of a user whose environment does not name his home.
+func TestSetHome(t *testing.T) {
+	u, err := user.Current()
+	if err != nil || u.HomeDir == "" {
+		t.Skip("the user has no home", err)
+	}
+	t.Setenv("HOME", "")
+	setHome()
+	if home, err := os.UserHomeDir(); home != u.HomeDir || err != nil {
+		t.Errorf("%q, %v", home, err)
+	}
+	t.Setenv("HOME", "/elsewhere")
+	setHome()
+	if home := os.Getenv("HOME"); home != "/elsewhere" {
+		t.Errorf("%q in place of what was named", home)
 	}
 }
