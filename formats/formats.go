@@ -32,6 +32,7 @@ const UnknownSize = -1
 // A Format recognises one kind of recording and opens it as a tree.
 type Format struct {
 	Name       string   // as in --format, logs and errors
+	Called     string   // what users call it, which --format takes, too; "": nothing else
 	Extensions []string // ".teehistorian"; a listing goes by these and opens nothing
 
 	// Match tells from the first bytes (up to HeadSize) whether a file whose

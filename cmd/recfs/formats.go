@@ -64,22 +64,22 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 	}, nil
 }
 
-// formatAliases are what users call formats.
-var formatAliases = map[string][]string{
-	"map": {"datafile"}, "ddnet": {"teehistorian"}, "minecraft": {"hcrp"}, "echo": {"butter", "echoreplay", "milk"},
-}
-
 // formatList returns the sorted names of all formats.
-func formatList() (names []string) {
-	list, err := (&formatOptions{}).list()
-	if err != nil { // there are no files to open
-		return nil
-	}
+func formatList() []string { return formatWords(func(f formats.Format) string { return f.Name }) }
+
+// calledList returns the sorted words by which users call formats.
+func calledList() []string { return formatWords(func(f formats.Format) string { return f.Called }) }
+
+// formatWords returns what word returns of all formats, sorted, each once.
+func formatWords(word func(formats.Format) string) (words []string) {
+	list, _ := (&formatOptions{}).list() // there are no files to open
 	for _, f := range list {
-		names = append(names, f.Name)
+		if w := word(f); w != "" {
+			words = append(words, w)
+		}
 	}
-	slices.Sort(names)
-	return names
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // hcrp returns the options of HCRP recordings.

@@ -90,7 +90,7 @@ func (p *pageList) parse(values url.Values) (q *listQuery, bad string) {
 			q.players = append(q.players, player)
 		}
 	}
-	check("format", q.format == "" || slices.Contains(slices.Concat(formatList(), container.Formats()), q.format) || formatAliases[q.format] != nil)
+	check("format", q.format == "" || slices.Contains(slices.Concat(formatList(), calledList(), container.Formats()), q.format))
 	take("since", optional(&q.since, parseMoment))
 	take("until", optional(&q.until, parseMoment))
 	take("at", optional(&q.at, parseMoment))

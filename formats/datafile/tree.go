@@ -25,6 +25,7 @@ type Options struct {
 func New(opt Options) formats.Format {
 	return formats.Format{
 		Name:       formatName,
+		Called:     "map",
 		Extensions: []string{".map"},
 		Match:      match,
 		MatchNamed: isMagic,

@@ -17,6 +17,7 @@ import (
 
 const (
 	butterName = "butter"
+	called     = "echo"
 	maxString  = 1024    // with its final 0
 	maxChunks  = 1 << 19 // a frame each would be 145 minutes; recorders write one for ten seconds
 )

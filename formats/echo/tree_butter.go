@@ -19,7 +19,7 @@ type Options struct {
 // NewButter returns the format.
 func NewButter(o Options) formats.Format {
 	return formats.Format{
-		Name: butterName, Extensions: []string{".butter"}, Match: matchButter, Variant: fmt.Sprint(o.MaxChunk),
+		Name: butterName, Called: called, Extensions: []string{".butter"}, Match: matchButter, Variant: fmt.Sprint(o.MaxChunk),
 		Open:      o.open,
 		ReadHead:  o.readHead,
 		Scan:      scanButter,

@@ -13,7 +13,7 @@ import (
 // they are (docs/tree/README.md section 1): a recording is one by its first bytes, where these are
 // asked for.
 var Replay = formats.Format{
-	Name: replayName, Match: matchReplay,
+	Name: replayName, Called: called, Match: matchReplay,
 	Open:      openReplay,
 	ReadHead:  readReplayHead,
 	Scan:      scanReplay,

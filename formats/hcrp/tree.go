@@ -17,6 +17,7 @@ func New(opt Options) formats.Format {
 	opt.zstd = wire.NewZstd(opt.Limits.withDefaults().Window)
 	return formats.Format{
 		Name:       formatName,
+		Called:     "minecraft",
 		Extensions: []string{extension},
 		Match:      match,
 		Segments:   &formats.Segments{File: preambleName, Match: matchDir},

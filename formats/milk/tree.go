@@ -11,7 +11,7 @@ const name = "milk"
 
 // Format opens no file: each has its bytes and an explanation.
 var Format = formats.Format{
-	Name: name, Extensions: []string{".milk"},
+	Name: name, Called: "echo", Extensions: []string{".milk"},
 	Match: func([]byte) bool { return false },
 	Open: func(ctx context.Context, src formats.Input) (formats.Head, error) {
 		var head [1]byte

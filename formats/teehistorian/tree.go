@@ -19,6 +19,7 @@ var Format = New(Options{})
 func New(opt Options) formats.Format {
 	return formats.Format{
 		Name:       name,
+		Called:     "ddnet",
 		Variant:    fmt.Sprint(opt.MaxMetadata),
 		Extensions: []string{".teehistorian"},
 		Match:      func(head []byte) bool { return bytes.HasPrefix(head, magic[:]) },
