@@ -212,6 +212,35 @@ func TestBrowserList(t *testing.T) {
 	}
 }
 
+// TestBrowserListWithoutServer has a page ask again by itself and by its button.
+func TestBrowserListWithoutServer(t *testing.T) {
+	b := openBrowser(t, smallSamples(t), 1280, 800)
+	b.open("/")
+	const failing = `(window.left = 1, window.reach ??= window.fetch, window.fetch = (...all) => window.left-- > 0 ? %s : window.reach(...all))`
+	for answer, want := range map[string]string{
+		"Promise.reject(new TypeError('x'))":                                                      "The server does not answer.",
+		"Promise.resolve(new Response('busy', {status: 503}))":                                    "The server is busy, or what it shows has just changed.",
+		"Promise.resolve(new Response('{\"v\":1,\"rows\":['))":                                    "The server sent half an answer.",
+		"Promise.resolve(new Response(new ReadableStream({start: (c) => c.error(new Error())})))": "The server stopped in the middle of an answer.",
+	} {
+		b.text(fmt.Sprintf(failing, answer))
+		b.text("document.querySelector('[data-testid=damaged]').click()")
+		b.wait("window.recfs.error !== null")
+		if got := b.text("window.recfs.error"); got != want {
+			t.Errorf("the page says %q, want %q", got, want)
+		}
+		b.text("document.querySelector('[data-testid=error] button').click()")
+		b.wait("window.recfs.error === null && window.recfs.ready && window.left < 0")
+		b.text("window.fetch = window.reach")
+	}
+	b.text(fmt.Sprintf(failing, "Promise.resolve(new Response('{\"v\":2}'))"))
+	b.text("document.querySelector('[data-testid=damaged]').click()")
+	b.wait("window.recfs.error !== null && window.recfs.ready")
+	if got := b.text("window.recfs.error"); !strings.Contains(got, "another version") {
+		t.Errorf("of another version it says %q", got)
+	}
+}
+
 // TestBrowserListPages turns pages by keys and buttons.
 func TestBrowserListPages(t *testing.T) {
 	dir := t.TempDir()

@@ -69,6 +69,7 @@ func sampleTree() nodes.Entry {
 		nodes.Entry{Name: "a", Dir: nodes.List(file("x", "ax"), nodes.Entry{Name: "rec.toy", Dir: recording})},
 		file("a.b", "a.b"), file("a b#%é\\:", "odd"), file("bad\xff.txt", "bytes"), file("plain", "0123456789"),
 		file("page.svg", "<svg/>"), file(".recfs", "private"),
+		nodes.Entry{Name: ".view", Dir: nodes.List(file("x", "hidden"))},
 		nodes.Entry{Name: "damaged", Dir: nodes.List(
 			nodes.Entry{Name: "all", File: nodes.Func(failing)},
 			nodes.Entry{Name: "gone", File: nodes.Failing(&errWrapped{"read", nodes.ErrStale})},

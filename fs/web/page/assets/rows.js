@@ -40,24 +40,33 @@ export function summary(answer) {
   return parts.join("; ");
 }
 
-// cell returns a part of a row, which a screen reader names.
-function cell(name, label, ...content) {
-  return el("span", { className: name }, el("span", { className: "hidden-text", textContent: label && ` ${label} ` }), ...content);
+// cell returns a part of a row, which a screen reader names; without content there is nothing to name.
+function cell(name, label, content) {
+  if (content === "") return el("span", { className: `${name} none` });
+  return el("span", { className: name }, el("span", { className: "hidden-text", textContent: label && ` ${label} ` }), content);
+}
+
+// state returns in words what is wrong with a recording and how far it is known.
+function state(row) {
+  const wrong = damage(row), rest = standing(row);
+  if (!wrong) return rest;
+  const all = new DocumentFragment();
+  all.append(el("strong", { textContent: clean(wrong), title: clean(wrong, 2000) }), rest && ", " + rest);
+  return all;
 }
 
 // rowOf returns a row of the list.
 export function rowOf(row) {
-  const slash = row.path.lastIndexOf("/"), wrong = damage(row);
+  const slash = row.path.lastIndexOf("/");
   const title = el("span", { className: "name cut", title: clean(row.path, 2000) }, bdi(row.path.slice(slash + 1) || "recording"));
   if (slash > 0) title.append(" ", el("span", { className: "dim" }, bdi(row.path.slice(0, slash + 1))));
-  const start = row.start ? el("time", { dateTime: row.start, textContent: moment(row.start), title: clean(row.start, 60) }) : "";
   const link = el("a", { href: new URL(`.view/play/${escapePath(row)}`, root).href }, title,
     cell("format", "format", clean(row.format ?? "", 30)),
-    cell("map cut", row.map && "map", bdi(row.map ?? "")),
-    cell("players cut", row.players?.length && "players", bdi(crowd(row))),
-    cell("start number", row.start && "from", start),
-    cell("length number", row.duration_ms !== null && "long", row.duration_ms === null ? "" : duration(row.duration_ms)),
+    cell("map cut", "map", row.map ? bdi(row.map) : ""),
+    cell("players cut", "players", row.players?.length ? bdi(crowd(row)) : ""),
+    cell("start number", "from", row.start ? el("time", { dateTime: row.start, textContent: moment(row.start), title: clean(row.start, 60) }) : ""),
+    cell("length number", "long", row.duration_ms === null ? "" : duration(row.duration_ms)),
     cell("size number", "", row.size === null ? "" : size(row.size)),
-    cell("state cut", "", wrong ? el("strong", { textContent: clean(wrong), title: clean(wrong, 2000) }) : "", wrong && standing(row) ? ", " : "", standing(row)));
+    cell("state cut", "", state(row)));
   return el("li", { "data-testid": "row", "data-path": row.path }, link);
 }
