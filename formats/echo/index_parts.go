@@ -114,7 +114,7 @@ func (x *Index) place() {
 			}
 		}
 	}
-	x.eventMemory += int64(80 * len(x.roster))
+	x.eventMemory += int64(128 * len(x.roster))
 }
 
 // count returns how many chunks there are.

@@ -234,6 +234,14 @@ func TestPlayAbout(t *testing.T) {
 	}
 }
 
+// TestPlaysOnce plays a match from its start.
+func TestPlaysOnce(t *testing.T) {
+	b := benchFile()
+	formatstest.PlaysOnce(t, NewButter(Options{}), "match.butter", b, int64(len(b)))
+	text := textOf(2000)
+	formatstest.PlaysOnce(t, Replay, "match.echoreplay", text, int64(len(text)))
+}
+
 // BenchmarkPlay plays a minute, block after block.
 func BenchmarkPlay(b *testing.B) {
 	for b.Loop() {

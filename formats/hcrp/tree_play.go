@@ -19,7 +19,7 @@ import (
 const (
 	playUnit    = 32   // of a block
 	playTurn    = 256  // of a full turn
-	maxEntities = 4096 // that are shown at a tick: those with the least numbers
+	maxEntities = 4096 // that are shown at a tick: of more the player alone
 )
 
 // playing declares how a recording plays (docs/tree/page.md section 3). What is decoded at once is
@@ -256,9 +256,15 @@ func (p *player) Show(s *views.Stage) {
 	if !p.known || p.replay.world == nil {
 		return
 	}
-	ids := slices.Sorted(maps.Keys(p.replay.world.entities))
-	for _, id := range ids[:min(len(ids), maxEntities)] {
-		e, life := p.replay.world.entities[id], p.life(id, s.Tick)
+	known := p.replay.world.entities
+	if len(known) > maxEntities {
+		known = map[int64]*entity{}
+		if e := p.replay.world.entities[0]; e != nil {
+			known[0] = e
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		e, life := known[id], p.life(id, s.Tick)
 		part := 2 * int64(life)
 		if e.placed {
 			part++

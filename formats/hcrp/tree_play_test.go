@@ -227,6 +227,13 @@ func TestPlayAbout(t *testing.T) {
 	}
 }
 
+// TestPlaysOnce plays a recording from its start.
+func TestPlaysOnce(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 1)), hosts(t)[0].schema}
+	file := g.recording(Published, 4, 60, 100).file(t)
+	formatstest.PlaysOnce(t, New(Options{}), "test.hcrp", file, int64(len(file)))
+}
+
 // BenchmarkPlay plays a minute of a long recording, block after block.
 func BenchmarkPlay(b *testing.B) {
 	file := longFile(b)

@@ -107,6 +107,8 @@ func (p *player) Point() (at any, cost int64) { return nil, 0 }
 const (
 	screenCost = 2*castRows*16 + 3*8
 	screenMost = screenCost + 2*castRows*castColumns
+
+	savesClaimed = 6 // that eachSave has at once, with what they are decoded from
 )
 
 // screens returns what export/game.cast shows of the ticks from first to before end, and how that
@@ -120,6 +122,9 @@ func (rec *recording) screens(ctx context.Context, x *index, first, end int) (s 
 		s.Ticks[i], s.Turns[i] = int64(first+i), int64(x.ticks.turn(first+i))
 	}
 	before := make([]string, castRows)
+	if err := formats.Claim(ctx, int64(n)*screenMost+savesClaimed*int64(x.largest(max(first-1, 0), end-1))+tickWork/2); err != nil {
+		return nil, 0, err // before a save is made
+	}
 	err = rec.eachShown(ctx, x, first, end, screenMost, func(n int, save []byte) error {
 		now := x.decodeState(n, save)
 		if now.details == nil || now.Hero == nil {

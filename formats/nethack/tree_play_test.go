@@ -167,6 +167,12 @@ func TestPlayAbout(t *testing.T) {
 	}
 }
 
+// TestPlaysOnce plays a log from its start.
+func TestPlaysOnce(t *testing.T) {
+	log := heroGame(20 * castTicks).Bytes()
+	formatstest.PlaysOnce(t, Format, "game.nhgame", log, int64(len(log)))
+}
+
 // Playing rebuilds each save once.
 func BenchmarkPlay(b *testing.B) {
 	log := heroGame(40 * castTicks).Bytes()

@@ -1,12 +1,16 @@
 package formatstest
 
 import (
+	"context"
 	"errors"
 	"math"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"recfs/formats"
 	"recfs/nodes/play"
 )
 
@@ -133,4 +137,44 @@ func At(b *play.Block, frame int) (tracks []*play.Track, at []int) {
 		}
 	}
 	return tracks, at
+}
+
+// PlaysOnce holds a format to decoding a recording once when it is played from its start: not many
+// more bytes of it are read than the chunks have.
+func PlaysOnce(t *testing.T, format formats.Format, name string, b []byte, chunks int64) {
+	t.Helper()
+	read := &countedReads{ReaderAt: formats.BytesReader(b)}
+	in := formats.BytesInput(name, b, time.Unix(1e9, 0))
+	in.ReaderAt = read
+	dir, err := Open(t.Context(), format, in, NewCache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := dir.(play.Recording)
+	a, err := p.About(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.n.Store(0)
+	for n := *a.First / play.FramesPerBlock(a.Kind); n*play.FramesPerBlock(a.Kind) <= *a.Last; n++ {
+		if _, err := p.Frames(t.Context(), n, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := read.n.Load(); 10*n > 13*chunks {
+		t.Errorf("%d bytes are read of chunks of %d", n, chunks)
+	}
+}
+
+// countedReads counts the bytes that are read.
+type countedReads struct {
+	formats.ReaderAt
+	n atomic.Int64
+}
+
+// ReadAt implements formats.ReaderAt.
+func (r *countedReads) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(ctx, p, off)
+	r.n.Add(int64(n))
+	return n, err
 }
