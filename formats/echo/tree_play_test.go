@@ -29,10 +29,10 @@ func TestPlay(t *testing.T) {
 			if filepath.Ext(file) == ".echoreplay" {
 				open = func(t *testing.T, b []byte) nodes.Dir { return replayDir(t, b) }
 			}
-			t.Run(filepath.Base(file), func(t *testing.T) { holdFrames(t, open(t, nodestest.Sample(t, file))) })
+			t.Run(filepath.Base(file), func(t *testing.T) { b := nodestest.Sample(t, file); holdFrames(t, open(t, b), open(t, b)) })
 		}
 	}
-	t.Run("text", func(t *testing.T) { holdFrames(t, replayDir(t, textOf(700))) })
+	t.Run("text", func(t *testing.T) { holdFrames(t, replayDir(t, textOf(700)), replayDir(t, textOf(700))) })
 	// A second chunk that is lost, and a third that is cut.
 	b, err := os.ReadFile("../../testdata/archive/butter/arena_v1_gzip.butter")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestPlay(t *testing.T) {
 		broken := slices.Clone(b)
 		c := r.Header.Chunks[n]
 		clear(broken[c.Offset : c.Offset+c.Size/2])
-		t.Run(fmt.Sprint("broken", n), func(t *testing.T) { holdFrames(t, openBytesTree(t, broken)) })
+		t.Run(fmt.Sprint("broken", n), func(t *testing.T) { holdFrames(t, openBytesTree(t, broken), openBytesTree(t, broken)) })
 	}
 }
 
@@ -102,8 +102,8 @@ func figuresOf(s *playedSession, places map[string]int) (list []string) {
 	return list
 }
 
-// holdFrames holds all frames of a recording to its ticks.
-func holdFrames(t *testing.T, root nodes.Dir) {
+// holdFrames holds all frames of a recording, which is opened twice, to its ticks.
+func holdFrames(t *testing.T, root, other nodes.Dir) {
 	t.Helper()
 	p := root.(play.Recording)
 	a, err := p.About(t.Context())
@@ -163,6 +163,7 @@ func holdFrames(t *testing.T, root nodes.Dir) {
 	if len(frames) == 0 {
 		t.Error("no frames")
 	}
+	formatstest.Alone(t, p, other.(play.Recording))
 	found, err := p.Events(t.Context(), play.Query{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +226,7 @@ func TestPlayAbout(t *testing.T) {
 		t.Errorf("%+v, %v", players, err)
 	}
 	b, err := p.Frames(t.Context(), 0, 2)
-	if err != nil || b.Frames != 60 || b.MS[2] != 4*33 || b.Tracks[1].Name != "Ann" || b.Tracks[1].Team != "blue" || b.Tracks[0].Kind != "disc" {
+	if err != nil || b.Frames != 60 || b.MS[2] != 4*33 || b.Tracks[0].Name != "Ann" || b.Tracks[0].Team != "blue" || b.Tracks[1].Kind != "disc" {
 		t.Errorf("%+v, %v", b, err)
 	}
 	found, err := p.Events(t.Context(), play.Query{From: 119, Back: true, ID: "1", Limit: 1})
@@ -238,7 +239,7 @@ func TestPlayAbout(t *testing.T) {
 func TestPlaysOnce(t *testing.T) {
 	b := benchFile()
 	formatstest.PlaysOnce(t, NewButter(Options{}), "match.butter", b, int64(len(b)))
-	text := textOf(2000)
+	text := textOf(1000)
 	formatstest.PlaysOnce(t, Replay, "match.echoreplay", text, int64(len(text)))
 }
 

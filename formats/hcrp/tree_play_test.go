@@ -26,20 +26,12 @@ func TestPlay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			root, err := openBytes(t, file, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			holdFrames(t, root)
+			holdFrames(t, func() (nodes.Dir, error) { return openBytes(t, file, Options{}) })
 		})
 	}
 	for _, name := range []string{"run-finished", "run-live"} {
 		t.Run(name, func(t *testing.T) {
-			root, err := openFS(t, os.DirFS(samples+name), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			holdFrames(t, root)
+			holdFrames(t, func() (nodes.Dir, error) { return openFS(t, os.DirFS(samples+name), Options{}) })
 		})
 	}
 	for _, h := range hosts(t) {
@@ -50,19 +42,19 @@ func TestPlay(t *testing.T) {
 				if seed%2 == 1 { // damaged
 					file[len(file)/2+g.IntN(len(file)/2)] ^= 1
 				}
-				root, err := openBytes(t, file, Options{Schemas: []*Schema{h.schema}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				holdFrames(t, root)
+				holdFrames(t, func() (nodes.Dir, error) { return openBytes(t, file, Options{Schemas: []*Schema{h.schema}}) })
 			})
 		}
 	}
 }
 
 // holdFrames holds all frames of a recording to its states.
-func holdFrames(t *testing.T, root nodes.Dir) {
+func holdFrames(t *testing.T, open func() (nodes.Dir, error)) {
 	t.Helper()
+	root, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
 	states, lives, frames := map[int64][]string{}, livesOf(t, root), 0
 	formatstest.Frames(t, root.(play.Recording), func(b *play.Block, i int, tick int64) {
 		want, ok := states[tick]
@@ -91,6 +83,11 @@ func holdFrames(t *testing.T, root nodes.Dir) {
 	})
 	if frames == 0 {
 		t.Error("no frames")
+	}
+	if other, err := open(); err != nil {
+		t.Error(err)
+	} else {
+		formatstest.Alone(t, root.(play.Recording), other.(play.Recording))
 	}
 }
 

@@ -61,6 +61,7 @@ func TestPlay(t *testing.T) {
 			if len(cast) > 0 {
 				t.Errorf("%d events of game.cast have no frame", len(cast))
 			}
+			formatstest.Alone(t, p, mustOpen(t, log).(play.Recording))
 		})
 	}
 }
