@@ -50,6 +50,7 @@ func Entries(ctx context.Context, a, b Side, marks Marks, visit func(Change) err
 	case a.Dir == nil || b.Dir == nil:
 		return fmt.Errorf("%w: one is a directory", ErrNothing)
 	case len(a.Lists) > 0 && len(a.Lists) == len(b.Lists):
+		a.Dir, b.Dir = keep(a.Dir), keep(b.Dir)
 		for i := range a.Lists {
 			c.parts(ctx, a, b, a.Lists[i], b.Lists[i])
 		}

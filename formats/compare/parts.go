@@ -23,6 +23,31 @@ func (c *comparison) parts(ctx context.Context, a, b Side, x, y []formats.Part) 
 	}
 }
 
+// A keptDir keeps the directories below it for a comparison: one with very many entries is made
+// once, not for each part.
+type keptDir struct {
+	nodes.Dir
+	below map[int]nodes.Entry
+}
+
+// keep returns a directory of which those below are made once. It is not for concurrent use.
+func keep(dir nodes.Dir) nodes.Dir { return &keptDir{dir, map[int]nodes.Entry{}} }
+
+// At implements nodes.Dir.
+func (k *keptDir) At(ctx context.Context, i int) (nodes.Entry, error) {
+	if e, ok := k.below[i]; ok {
+		return e, nil
+	}
+	e, err := k.Dir.At(ctx, i)
+	if err == nil && e.Dir != nil {
+		if e.Dir, err = nodes.Resolve(ctx, e.Dir); err == nil {
+			e.Dir = keep(e.Dir)
+			k.below[i] = e
+		}
+	}
+	return e, err
+}
+
 // pairs returns the parts of two lists that have one name, nil for what only one has: in the order
 // of x, and then those that only y has.
 func pairs(x, y []formats.Part) iter.Seq2[*formats.Part, *formats.Part] {

@@ -14,7 +14,7 @@ func (t *tree) itemTypes() nodes.Dir {
 	var entries []nodes.Entry
 	for _, typ := range t.r.Types {
 		if typ.Num > 0 {
-			entries = append(entries, nodes.Entry{Name: t.r.TypeName(typ.ID), Dir: nodes.Alias(t.itemDir(typ), listedItem)})
+			entries = append(entries, nodes.Entry{Name: t.r.TypeName(typ.ID), Dir: t.itemDir(typ)})
 		}
 	}
 	return nodes.List(entries...)
@@ -22,7 +22,7 @@ func (t *tree) itemTypes() nodes.Dir {
 
 // itemDir shows the items of a type, raw and decoded.
 func (t *tree) itemDir(typ ItemType) nodes.Dir {
-	return t.dir(fmt.Sprint("items/", typ.ID), func(context.Context) ([]nodes.Entry, error) {
+	items := t.dir(fmt.Sprint("items/", typ.ID), func(context.Context) ([]nodes.Entry, error) {
 		entries := make([]nodes.Entry, 0, 2*typ.Num)
 		for i := typ.Start; i < typ.Start+typ.Num; i++ {
 			name := t.r.itemNumber(i)
@@ -37,6 +37,10 @@ func (t *tree) itemDir(typ ItemType) nodes.Dir {
 				nodes.Entry{Name: name, File: nodes.Bytes(t.r.ItemData(i))}, nodes.Entry{Name: name + ".json", File: f})
 		}
 		return entries, nil
+	})
+	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
+		dir, err := nodes.Resolve(ctx, items)
+		return nodes.Alias(dir, listedItem), err
 	})
 }
 
