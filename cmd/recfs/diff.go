@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -24,11 +25,11 @@ var diffCommand = command{
 	about: `
 Two maps are compared by info, settings, images, sounds, envelopes, groups, layers and tiles; other recordings
 by header, totals, players and the first tick that differs; documents such as run.nhgame/states/12.json by their
-fields, and so are the saves of NetHack. A and B may be in recordings, containers or mounts.
+fields, and so are the saves of NetHack, of whose levels the changed squares are drawn beside each other. A and B may be in recordings, containers or mounts.
 
 A line begins with + for what only B has, - for what only A has, and ~ for what is different. The exit code is 0
 if there is no difference, 1 if there is one, and 2 if something could not be compared. Called by git as an
-external diff it takes what git gives, and the exit code is 0.`,
+external diff it takes what git gives, tells what a new or removed recording is, and the exit code is 0.`,
 	run:     runDiff,
 	rewrite: gitArgs,
 	trouble: exitTrouble,
@@ -56,15 +57,46 @@ func runDiff(flags *pflag.FlagSet) runFunc {
 		if !calledByGit() {
 			return d.run(ctx, e, a, args)
 		}
-		if args[0] == os.DevNull || args[1] == os.DevNull { // a file that is new or gone
-			return nil
+		var err error
+		switch os.DevNull {
+		case args[0]:
+			err = d.alone(ctx, e, a, args[1], compare.Added)
+		case args[1]:
+			err = d.alone(ctx, e, a, args[0], compare.Removed)
+		default:
+			err = d.run(ctx, e, a, args)
 		}
-		err := d.run(ctx, e, a, args)
 		if err != nil && err != errReported && ctx.Err() == nil { // another exit code ends git
 			e.report(err)
 		}
 		return ctx.Err()
 	})
+}
+
+// alone tells what a recording is that is new or gone.
+func (d *differ) alone(ctx context.Context, e *env, a *archive, name string, kind compare.Kind) error {
+	f := failures{env: e}
+	for found := range a.find(ctx, []string{name}, f.fail) {
+		if !found.isRecording {
+			return named(name, errNoRecording)
+		}
+		s, err := summarize(ctx, newNeedFinder(a, nil), found)
+		if err != nil {
+			return named(name, err)
+		}
+		s.Path = filepath.Base(name) // it is a copy of git's
+		if d.json {
+			return writeJSON(e.stdout, compare.Change{Kind: kind, Path: s.Path})
+		}
+		var text strings.Builder
+		_ = s.write(&text, false, false) // into memory
+		for line := range strings.Lines(text.String()) {
+			if _, err := fmt.Fprintln(e.stdout, e.colors.paint(changeColors[kind], changeSigns[kind]+strings.TrimSpace(line))); err != nil {
+				return err
+			}
+		}
+	}
+	return f.result()
 }
 
 // calledByGit reports whether git runs this program as an external diff.
@@ -166,7 +198,8 @@ type changePrinter struct {
 	*differ
 	n      int
 	part   string // of the last one
-	inPart int
+	inPart int    // without the rows
+	rows   []drawingRow
 }
 
 func (p *changePrinter) print(c compare.Change) error {
@@ -178,7 +211,11 @@ func (p *changePrinter) print(c compare.Change) error {
 		if err := p.end(); err != nil {
 			return err
 		}
-		p.part, p.inPart = part, 0
+		p.part, p.inPart, p.rows = part, 0, nil
+	}
+	if row, ok := rowOf(c); ok {
+		p.rows = append(p.rows, row)
+		return nil
 	}
 	if p.inPart++; p.inPart > shownOfPart && !p.all {
 		return nil
@@ -187,8 +224,13 @@ func (p *changePrinter) print(c compare.Change) error {
 	return err
 }
 
-// end tells how many differences of the last part were left out.
+// end prints the drawing of the last part, and tells how many of its differences were left out.
 func (p *changePrinter) end() error {
+	if len(p.rows) > 0 {
+		if err := writeDrawing(p.stdout, p.colors, p.part, p.rows); err != nil {
+			return err
+		}
+	}
 	if left := p.inPart - shownOfPart; left > 0 && !p.all && !p.json {
 		_, err := fmt.Fprintf(p.stdout, "  … and %s of %s\n", count(left, "more difference", "more differences"), printable(p.part))
 		return err
