@@ -295,6 +295,7 @@ func FuzzButterScan(f *testing.F) {
 			}
 		}
 		visitAll(t, r, x)
+		formatstest.Try(t.Context(), openBroken(t, b))
 	})
 }
 

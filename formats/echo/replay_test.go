@@ -404,6 +404,7 @@ func FuzzReplayScan(f *testing.F) {
 				}
 			}
 		}
+		formatstest.Try(t.Context(), replayDir(t, b))
 	})
 }
 

@@ -182,5 +182,6 @@ func FuzzTree(f *testing.F) {
 			}
 		}
 		nodestest.Check(t, dir)
+		formatstest.Try(t.Context(), dir)
 	})
 }

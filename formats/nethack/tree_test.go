@@ -553,6 +553,7 @@ func FuzzLog(f *testing.F) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+		formatstest.Try(t.Context(), root)
 	})
 }
 

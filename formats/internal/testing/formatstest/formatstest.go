@@ -44,6 +44,7 @@ func Forged(t *testing.T, format formats.Format, samples ...string) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			Try(t.Context(), dir)
 			return dir
 		})
 	}

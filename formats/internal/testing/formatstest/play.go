@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/nodes"
 	"recfs/nodes/play"
 )
 
@@ -67,6 +68,26 @@ func blocks(a *play.About) (list [][2]int64) {
 		}
 	}
 	return list
+}
+
+// Try plays some of a recording, if it plays: whatever is wrong with it, that comes to an end.
+func Try(ctx context.Context, dir nodes.Dir) {
+	p, ok := dir.(play.Recording)
+	if !ok {
+		return
+	}
+	a, err := p.About(ctx)
+	if err != nil || a.First == nil {
+		return
+	}
+	for _, at := range blocks(a) {
+		if size := at[1] * play.FramesPerBlock(a.Kind); at[0] == *a.First/size || at[0] == *a.Last/size {
+			p.Frames(ctx, at[0], int(at[1]))
+		}
+	}
+	p.Events(ctx, play.Query{From: *a.First, Limit: 10, Words: "a"})
+	p.Events(ctx, play.Query{From: *a.Last, Limit: 10, Back: true})
+	p.Players(ctx, "", 0, 10)
 }
 
 // Alone holds all blocks of a recording to those of another opening of it of which each is made
