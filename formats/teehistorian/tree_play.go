@@ -132,7 +132,7 @@ func (s *scene) Show(stage *views.Stage) {
 		}
 		t, fresh := stage.Track(key)
 		if fresh {
-			t.ID, t.Kind, t.Team, t.Colour = stayID(p.stay), "tee", strconv.Itoa(int(p.team)), p.look.colour()
+			t.ID, t.Kind, t.Team, t.Color = stayID(p.stay), "tee", strconv.Itoa(int(p.team)), p.look.color()
 		}
 		if t.Name == "" && p.named {
 			t.Name = play.Cut(p.name)
@@ -170,9 +170,9 @@ func shownInput(in *[inputs]int32) (s int32) {
 	return s
 }
 
-// colour returns the colour of the body that a client asked for as #rrggbb, "" if it asked for
+// color returns the colour of the body that a client asked for as #rrggbb, "" if it asked for
 // none.
-func (l look) colour() string {
+func (l look) color() string {
 	_, look := l.parse()
 	if l == "" || !look.Custom {
 		return ""

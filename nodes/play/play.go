@@ -156,7 +156,7 @@ type Track struct {
 	Name       string
 	Team       string
 	Kind       string
-	Colour     string // #rrggbb, "": none
+	Color      string // #rrggbb, "": none
 	At, N      int    // its first frame, and how many there are
 	X, Y, Z, A []int32
 	S          []int32 // bits, docs/tree/page.md section 3

@@ -33,6 +33,10 @@ type handler struct {
 // name.
 var handlers = map[string]handler{
 	"list":    {make: list},
+	"about":   {make: about},
+	"frames":  {make: frames, versioned: true},
+	"events":  {make: events, versioned: true},
+	"players": {make: players, versioned: true},
 	"mapdiff": {make: mapDiff},
 }
 
@@ -65,6 +69,9 @@ func (q *query) number(name string, without, low, high int64) int64 {
 	}
 	return n
 }
+
+// flag returns a parameter that is 0 or 1.
+func (q *query) flag(name string) bool { return q.number(name, 0, 0, 1) == 1 }
 
 // err returns why the query is bad.
 func (q *query) err() error {
@@ -133,8 +140,14 @@ func (s *Site) body(ctx context.Context, h handler, q *query) (body []byte, err 
 	return body, err
 }
 
+// encoded is the JSON of an answer with all that is in it.
+type encoded []byte
+
 // encode returns the compact JSON of a value, which is an object there, with the version before it.
 func encode(value any) ([]byte, error) {
+	if done, ok := value.(encoded); ok {
+		return done, nil
+	}
 	out := bytes.NewBufferString(`{"v":1,`)
 	begin := out.Len()
 	enc := json.NewEncoder(out)
@@ -250,4 +263,21 @@ func (s *Site) recording(ctx context.Context, name string) (play.Recording, erro
 		return nil, err
 	}
 	return nil, &muteError{"Recordings of this format do not play here. Their files are in the folder."}
+}
+
+// playing is recording for who cannot do with less: what does not play is not there.
+func (s *Site) playing(ctx context.Context, name string) (play.Recording, error) {
+	rec, err := s.recording(ctx, name)
+	if mute, ok := errors.AsType[*muteError](err); ok {
+		err = &Refusal{http.StatusNotFound, mute.reason}
+	}
+	return rec, err
+}
+
+// refused returns an error of what plays as one of the request.
+func refused(err error) error {
+	if bad, ok := errors.AsType[play.BadParameter](err); ok {
+		return BadParameter(string(bad))
+	}
+	return err
 }
