@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -140,6 +141,7 @@ type figure struct {
 type scenes struct {
 	list    []scene
 	figures []figure
+	text    int64 // bytes of states of the game
 }
 
 // loadScenes makes those of a part of a chunk, whose frames it does not keep.
@@ -166,7 +168,7 @@ func (t *tree) loadScenes(ctx context.Context, k partKey) (s scenes, size int64,
 
 // size returns how many bytes the scenes keep alive.
 func (s *scenes) size() int64 {
-	return int64(cap(s.list))*int64(unsafe.Sizeof(scene{})) + int64(cap(s.figures))*int64(unsafe.Sizeof(figure{}))
+	return s.text + int64(cap(s.list))*int64(unsafe.Sizeof(scene{})) + int64(cap(s.figures))*int64(unsafe.Sizeof(figure{}))
 }
 
 // add adds a frame. Of two players with the same identity the first counts, as in a roster.
@@ -177,6 +179,9 @@ func (s *scenes) add(f *Frame, places map[PlayerKey]int, there map[int32]bool) {
 	}
 	if n := len(s.list); n > 0 && s.list[n-1].status == c.status {
 		c.status = s.list[n-1].status // lest each keeps its own
+	} else {
+		c.status = strings.Clone(play.Cut(c.status))
+		s.text += int64(len(c.status))
 	}
 	if f.Has&HasDisc != 0 {
 		s.place(figure{place: discID, team: -1}, &f.Disc.Position, f.Lacks.Of(LacksDisc, 3))

@@ -237,7 +237,7 @@ func TestPlayAbout(t *testing.T) {
 
 // TestPlaysOnce plays a match from its start.
 func TestPlaysOnce(t *testing.T) {
-	b := benchFile()
+	b, _ := sample(layoutV3, 2, 8, 1500, false, func(w *writer) { w.interval, w.compression = 300, gzipped })
 	formatstest.PlaysOnce(t, NewButter(Options{}), "match.butter", b, int64(len(b)))
 	text := textOf(1000)
 	formatstest.PlaysOnce(t, Replay, "match.echoreplay", text, int64(len(text)))
