@@ -61,7 +61,11 @@ func (rec *recording) about(_ context.Context, x *index) (*play.About, error) {
 		a.Start = &start
 	}
 	// Snapshot sections place entities, and give no rows.
-	if rec.Header.Layout == Published {
+	hidden := false
+	for i := 0; rec.Header.Layout == Design && i < rec.Chunks(); i++ {
+		hidden = hidden || rec.Entry(i).Snapshot()
+	}
+	if !hidden {
 		rows := x.positionRows.Groups()
 		x0, x1, any := columnar.Bounds(rows, 3)
 		z0, z1, all := columnar.Bounds(rows, 5)
@@ -101,16 +105,24 @@ func (rec *recording) stretch(x *index, i int) (s views.Stretch) {
 	return s
 }
 
-// players are the lives of entity 0.
+// players are the lives of entity 0, or of all entities where there is none.
 func (rec *recording) players(_ context.Context, x *index) (int, func(int) play.Player, error) {
-	var list []play.Player
+	var list []int
 	for i := range x.tracks {
-		if t := &x.tracks[i]; t.Entity == 0 {
-			last := min(t.To.Tick, int64(rec.lasts[len(rec.byTick)-1]))
-			list = append(list, play.Player{ID: playID(0, t.Life), Name: playKind(0), First: t.From.Tick, Last: last})
+		if x.tracks[i].Entity == 0 {
+			list = append(list, i)
 		}
 	}
-	return len(list), func(i int) play.Player { return list[i] }, nil
+	of := func(i int) int { return list[i] }
+	n := len(list)
+	if n == 0 {
+		n, of = len(x.tracks), func(i int) int { return i }
+	}
+	return n, func(i int) play.Player {
+		t := &x.tracks[of(i)]
+		last := min(t.To.Tick, int64(rec.lasts[len(rec.byTick)-1]))
+		return play.Player{ID: playID(t.Entity, t.Life), Name: playName(t.Entity), First: t.From.Tick, Last: last}
+	}, nil
 }
 
 // playKind returns what an entity is.
@@ -119,6 +131,14 @@ func playKind(entity int64) string {
 		return "player"
 	}
 	return "entity"
+}
+
+// playName is what an entity is called.
+func playName(entity int64) string {
+	if entity == 0 {
+		return playKind(entity)
+	}
+	return fmt.Sprintf("entity %d", entity)
 }
 
 // playID names a life of an entity.
@@ -271,10 +291,7 @@ func (p *player) Show(s *views.Stage) {
 		}
 		t, fresh := s.Track(views.Key{ID: id, Part: part})
 		if fresh {
-			t.ID, t.Kind, t.Name = playID(id, life), playKind(id), playKind(id)
-			if id != 0 {
-				t.Name = fmt.Sprintf("entity %d", id)
-			}
+			t.ID, t.Kind, t.Name = playID(id, life), playKind(id), playName(id)
 		}
 		if t.S = append(t.S, e.does()); e.placed {
 			t.X, t.Y, t.Z = append(t.X, play.Round(e.pos[0], playUnit)), append(t.Y, play.Round(e.pos[1], playUnit)), append(t.Z, play.Round(e.pos[2], playUnit))
