@@ -86,12 +86,15 @@ func goals(_ context.Context, x *Index) (int, func(int) play.Mark, error) {
 
 // words says what an event is.
 func (e *Event) words() string {
-	var b []byte
+	b := append([]byte(e.Kind), ' ')
 	if e.Player != nil {
-		b = append(append(b, e.Player.shown()...), ' ')
+		b = append(append(b, e.Player.shown()...), ", "...)
 	}
-	return play.Cut(string(jsonenc.AppendWords(b, e.Rest, play.MaxText)))
+	return play.Cut(string(jsonenc.AppendWords(b, e.Rest, maxWords)))
 }
+
+// maxWords is about how much is said of an event beside whose it is: more than of a goal.
+const maxWords = 256
 
 // shown returns the name with one U+FFFD for each byte that is not UTF-8.
 func (k *PlayerKey) shown() string { return play.Cut(string([]rune(k.Name))) }

@@ -217,7 +217,7 @@ func TestPlayAbout(t *testing.T) {
 	if *a.First != 0 || *a.Last != 119 || a.TickMS != nil || *a.Start != "2001-09-09T01:46:40Z" || a.Unit != "m" || *a.Bounds != [4]float64{0, -100, 11900, 0} {
 		t.Errorf("%+v", a)
 	}
-	if len(a.Marks) != 1 || a.Marks[0].Tick != 31 || a.Marks[0].Kind != "goal" || !strings.HasPrefix(a.Marks[0].Text, "team blue, point_amount 2, goal_type SLAM DUNK, person_scored Ann") {
+	if len(a.Marks) != 1 || a.Marks[0].Tick != 31 || a.Marks[0].Kind != "goal" || !strings.HasPrefix(a.Marks[0].Text, "goal team blue, point_amount 2, goal_type SLAM DUNK, person_scored Ann") {
 		t.Errorf("%+v", a.Marks)
 	}
 	players, n, err := p.Players(t.Context(), "", 0, 10)
@@ -230,7 +230,7 @@ func TestPlayAbout(t *testing.T) {
 		t.Errorf("%+v, %v", b, err)
 	}
 	found, err := p.Events(t.Context(), play.Query{From: 119, Back: true, ID: "1", Limit: 1})
-	if err != nil || len(found.Rows) != 1 || found.Rows[0].Kind != "join" || found.Rows[0].Tick != 101 || !strings.HasPrefix(found.Rows[0].Text, `B, "b" playerid 1, `) {
+	if err != nil || len(found.Rows) != 1 || found.Rows[0].Kind != "join" || found.Rows[0].Tick != 101 || !strings.HasPrefix(found.Rows[0].Text, `join B, "b", playerid 1, `) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -153,11 +153,11 @@ func playID(entity int64, life int) play.ID {
 // mark is that of a marker.
 func (l *markerList) mark(i int) play.Mark {
 	m := &l.list[i]
-	return play.Mark{Tick: m.Tick, Kind: roleMarker, Text: markerText(m.Name, m.Fields)}
+	return play.Mark{Tick: m.Tick, Kind: roleMarker, Text: playText(m.Name, m.Fields)}
 }
 
-// markerText says what a marker is.
-func markerText(name string, fields []byte) string {
+// playText says what an event is.
+func playText(name string, fields []byte) string {
 	return play.Cut(string(bytes.TrimSpace(jsonenc.AppendWords(append([]byte(name), ' '), fields, play.MaxText))))
 }
 
@@ -252,13 +252,7 @@ func (p *player) tell(t *tick, k int, events *views.Events) {
 	if kind == "" || !events.Wants(t.n, kind) {
 		return
 	}
-	told := play.Event{Tick: t.n, Kind: kind}
-	fields := c.bytes(c.fields(k))
-	if kind == roleMarker {
-		told.Text = markerText(e.def.Name, fields)
-	} else {
-		told.Text = play.Cut(string(jsonenc.AppendWords(nil, fields, play.MaxText)))
-	}
+	told := play.Event{Tick: t.n, Kind: kind, Text: playText(c.name(e), c.bytes(c.fields(k)))}
 	if e.hasAll(captureEntity) {
 		told.ID = playID(e.entity, p.life(e.entity, t.n))
 	}

@@ -220,7 +220,7 @@ func TestPlayAbout(t *testing.T) {
 		t.Errorf("markers %q", markers)
 	}
 	found, err = p.Events(t.Context(), play.Query{From: 420, Words: "SNEAKING", ID: "0", Limit: 9})
-	if err != nil || len(found.Rows) != 1 || found.Rows[0].Kind != "entity_state" || found.Rows[0].Text != "entity 0, pose sneaking, flags []" {
+	if err != nil || len(found.Rows) != 1 || found.Rows[0].Kind != "entity_state" || found.Rows[0].Text != "entity_state entity 0, pose sneaking, flags []" {
 		t.Errorf("%+v, %v", found.Rows, err)
 	}
 }

@@ -3,7 +3,6 @@ package nethack
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"recfs/formats"
@@ -48,7 +47,7 @@ var playTicks = int(play.FramesPerBlock(play.NetHack))
 // backupMark is the mark of a backup: each chunk but perhaps the first begins with one.
 func (x *index) backupMark(i int) play.Mark {
 	n := x.chunks.number(i + x.chunks.rows - x.totals().Backups)
-	return play.Mark{Tick: int64(n), Kind: "backup", Text: fmt.Sprintf("turn %d", x.ticks.turn(n))}
+	return play.Mark{Tick: int64(n), Kind: "backup", Text: fmt.Sprintf("backup, turn %d", x.ticks.turn(n))}
 }
 
 // A player goes through the ticks of a block.
@@ -150,12 +149,19 @@ func share(rows, others []string) (cost int64) {
 	return cost
 }
 
-// words returns the further keys of an event as a text.
+// words says what an event is: of a command its name and arguments, of others what they are and
+// what was answered.
 func (e *event) words() string {
 	var b []byte
+	if e.kind != kindCommand {
+		b = append(b, e.kind...)
+	}
 	for i := range e.fields {
 		f := &e.fields[i]
-		if i > 0 {
+		if f.key == "key_code" && i+1 < len(e.fields) && e.fields[i+1].key == "key" {
+			continue // the character says it
+		}
+		if len(b) > 0 {
 			b = append(b, ' ')
 		}
 		switch {
@@ -164,12 +170,7 @@ func (e *event) words() string {
 		case f.flag:
 			b = append(b, f.key...)
 		case f.items != nil:
-			b = append(b, f.key...)
-			for _, it := range f.items {
-				if b = strconv.AppendInt(append(b, ' '), int64(it.id), 10); it.counted {
-					b = fmt.Appendf(b, " (%d)", it.count)
-				}
-			}
+			b = fmt.Appendf(b, "%d items", len(f.items))
 		default:
 			b = fmt.Appendf(b, "%s %d", f.key, f.number)
 		}

@@ -143,8 +143,8 @@ func TestPlayAbout(t *testing.T) {
 		marks = append(marks, fmt.Sprintf("%d %s %s", m.Tick, m.Kind, m.Text))
 	}
 	want := []string{
-		"0 backup turn 1", "50 backup turn 51", "100 backup turn 101", "150 backup turn 151", "200 backup turn 201",
-		"250 backup turn 251", "300 backup turn 301",
+		"0 backup backup, turn 1", "50 backup backup, turn 51", "100 backup backup, turn 101", "150 backup backup, turn 151", "200 backup backup, turn 201",
+		"250 backup backup, turn 251", "300 backup backup, turn 301",
 	}
 	if !slices.Equal(marks, want) || *a.First != 0 || *a.Last != 5*castTicks+2 || a.TickMS != nil || a.Start == nil || a.Bounds != nil {
 		t.Errorf("%+v, marks %q", a, marks)
@@ -189,6 +189,19 @@ func BenchmarkPlay(b *testing.B) {
 		}
 		if _, err := p.Frames(b.Context(), int64(n%40), 1); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestWords holds what is said of events.
+func TestWords(t *testing.T) {
+	for line, want := range map[string]string{
+		"move D4": "move E", "zap I2": "zap 2", "D4": "direction E", "P10,7.": "position x 10 y 7 .", "K42": "key *", "K27": "key key_code 27",
+		"K42,3": "key * count 3", "P!": "position cancelled", "Yn": "yes_no n", "Q": "game_over", "M7:8": "menu 2 items", "R1": "top_ten 1", "\xff": "unknown size 1 \ufffd",
+	} {
+		var e event
+		if e.parse([]byte(line)); e.words() != want {
+			t.Errorf("%s: %q, want %q", line, e.words(), want)
 		}
 	}
 }

@@ -96,15 +96,16 @@ func TestText(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for members, want := range map[string]string{
-		``:                                  ``,
-		`,"a":1`:                            `a 1`,
-		`,"a":"b c","d":["e"],"f":null`:     `a b c, d ["e"], f null`,
-		`,"\u0061":"\"q\" \u00e9"`:          `a "q" é`,
-		`,"long":"0123456789012345678é901"`: `long "0123456789012345678`,
-		`,"a":{"b":[1,2]},"c":1.50`:         `a {"b":[1,2]}, c 1.50`,
-		`,"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7`: `1 1, 2 2, 3 3, 4 4, 5 5`,
+		``:                              ``,
+		`,"a":1`:                        `a 1`,
+		`,"a":"b c","d":["e"],"f":null`: `a b c, d ["e"], f null`,
+		`,"\u0061":"\"q\" \u00e9"`:      `a "q" é`,
+		`,"long":"0123456789012345678901234567890123456789é901"`: `long "0123456789012345678901`,
+		`,"a":{"b":[1,2],"c":{}},"d":1.50`:                       `a (b [1,2], c ()), d 1.50`,
+		`,"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7`:             `1 1, 2 2, 3 3, 4 4, 5 5, 6 6`,
+		`,"a":"é","b"`: `a é, b `,
 	} {
-		if got := string(AppendWords([]byte("kept "), []byte(members), 21)); got != "kept "+want {
+		if got := string(AppendWords([]byte("kept "), []byte(members), 28)); got != "kept "+want {
 			t.Errorf("%s: %q, want %q", members, got, want)
 		}
 	}

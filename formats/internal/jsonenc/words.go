@@ -1,32 +1,42 @@
 package jsonenc
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 )
 
 // AppendWords appends members of an object, each with a comma before it, as a person reads them:
-// keys and texts without quotes. Nothing is looked at behind the first so many bytes.
+// keys and texts without quotes, objects in parentheses. It ends behind so many bytes.
 func AppendWords(dst, members []byte, most int) []byte {
-	w, start := Walk(members), len(dst)
-	for w.Peek() != 0 && len(dst)-start < most {
-		if len(dst) > start {
+	w := Walk(members)
+	return w.appendWords(dst, len(dst)+most)
+}
+
+// appendWords appends the members that follow.
+func (w *Walker) appendWords(dst []byte, end int) []byte {
+	for first := true; len(dst) < end && w.More(); first = false {
+		if !first {
 			dst = append(dst, ", "...)
 		}
-		dst = append(appendPlain(dst, w.Value(), most), ' ')
-		dst = appendPlain(dst, w.Value(), most)
+		dst = append(appendPlain(dst, w.Value(), end), ' ')
+		dst = appendPlain(dst, w.Value(), end)
 	}
 	return dst
 }
 
-// appendPlain appends a text without quotes, or another value as it is. Of a long one it appends
-// the start.
-func appendPlain(dst, value []byte, most int) []byte {
-	if len(value) > most {
+// appendPlain appends a value. Of a long one it appends the start.
+func appendPlain(dst, value []byte, end int) []byte {
+	if most := max(end-len(dst), 0); len(value) > 2*most {
 		return append(dst, strings.ToValidUTF8(string(value[:most]), "")...)
 	}
 	var s string
-	if json.Unmarshal(value, &s) == nil && value[0] == '"' {
+	switch {
+	case bytes.HasPrefix(value, []byte{'{'}):
+		w := Walk(value)
+		w.Enter()
+		return append(w.appendWords(append(dst, '('), end), ')')
+	case bytes.HasPrefix(value, []byte{'"'}) && json.Unmarshal(value, &s) == nil:
 		return append(dst, s...)
 	}
 	return append(dst, value...)
