@@ -3,11 +3,14 @@ package nethack
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
+	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -203,5 +206,33 @@ func TestWords(t *testing.T) {
 		if e.parse([]byte(line)); e.words() != want {
 			t.Errorf("%s: %q, want %q", line, e.words(), want)
 		}
+	}
+}
+
+// TestScreensAreCounted holds what screens are said to keep alive to the rows that they have: those
+// that stay are there once.
+func TestScreensAreCounted(t *testing.T) {
+	log, err := os.ReadFile("../../testdata/archive/nethack/small.nhgame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, _, x, _ := openHeroes(t, formats.BytesInput("small.nhgame", log, testTime), 16<<20)
+	s, cost, err := rec.screens(t.Context(), x, 0, x.ticks.len())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, want, rows := map[*byte]bool{}, int64(0), int64(0)
+	for _, list := range slices.Concat(s.Rows, s.Plain) {
+		want += castRows * 16
+		for _, row := range list {
+			rows += int64(len(row))
+			if at := unsafe.StringData(row); len(row) > 0 && !seen[at] {
+				seen[at] = true
+				want += int64(len(row))
+			}
+		}
+	}
+	if cost < want || cost > want+want/8 || 4*want > 3*rows {
+		t.Errorf("%d bytes are counted of %d, of %d of rows", cost, want, rows)
 	}
 }
