@@ -17,8 +17,8 @@ const offered = "recfs_values"
 // flagGiven is what a BoolFunc flag is set to without a value.
 const flagGiven = "true"
 
-// flagUsages are the lines of help about flags. One that may have a value shows those it is known to
-// take: --prune[=force].
+// flagUsages are the lines of help about flags. One that may have a value shows those it is known
+// to take: --prune[=force].
 func flagUsages(flags *pflag.FlagSet, width int) string {
 	shown := newFlagSet("")
 	flags.VisitAll(func(f *pflag.Flag) {

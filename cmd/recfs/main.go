@@ -27,8 +27,8 @@ func main() {
 	os.Exit(run(e, os.Args))
 }
 
-// setHome names the home of the user to all that look for his files, where the environment does not:
-// whom fstab or a unit starts has no HOME.
+// setHome names the home of the user to all that look for his files, where the environment does
+// not: whom fstab or a unit starts has no HOME.
 func setHome() {
 	if _, err := os.UserHomeDir(); err == nil {
 		return
