@@ -26,6 +26,7 @@ type Cache struct {
 type Store interface {
 	Load(name string) ([]byte, bool)
 	Save(name string, data []byte)
+	Forget(name string) // what was saved under it
 }
 
 // New returns a Cache with a budget in bytes of memory. The disk, which may
@@ -75,12 +76,16 @@ func (c *Cache) Stats() Stats {
 	}
 }
 
-// Load returns what a durable Memo of the Cache, or of one with the same disk, keeps under a name.
-func (c *Cache) Load(name string) ([]byte, bool) {
-	if c.disk == nil {
+// Load returns what a durable Memo of the Cache, or of one with the same disk, keeps at a place,
+// which may be nil.
+func (c *Cache) Load(ctx context.Context, at Place) ([]byte, bool) {
+	if c.disk == nil || at == nil {
 		return nil, false
 	}
-	return c.disk.Load(name)
+	if found := at.Find(ctx); len(found.Names) > 0 {
+		return c.disk.Load(found.Names[0])
+	}
+	return nil, false
 }
 
 func (c *Cache) get(k key) (any, bool) {

@@ -22,9 +22,9 @@ import (
 // What others could have put there is not believed: neither a directory that
 // they own or may write, which a Disk refuses and says so, nor links in it.
 //
-// Layout of DIR/v2: ab/cdef….idx holds a byte string (a sidecar), ab/cdef….zst
+// Layout of DIR/v3: ab/cdef….idx holds a byte string (a sidecar), ab/cdef….zst
 // a large file, where abcdef… is the SHA-256 of its name; tmp-PID-… is being
-// written and gets its name when it is whole.
+// written and gets its name when it is whole; marks is what Mark was told.
 type Disk struct {
 	base  string // the directory that the user names
 	limit int64
@@ -33,6 +33,7 @@ type Disk struct {
 	dirMu sync.Mutex
 	root  *os.Root // of base; nil: not opened yet
 	held  os.FileInfo
+	marks *os.File // nil: not opened yet, or not there
 
 	mu      sync.Mutex
 	ready   bool      // the directory is there and used is known
@@ -43,8 +44,7 @@ type Disk struct {
 }
 
 const (
-	layoutDir   = "v2"
-	oldLayout   = "v1" // of which nothing can be used
+	layoutDir   = "v3"
 	sidecarExt  = ".idx"
 	blobExt     = ".zst"
 	tempPrefix  = "tmp-"
@@ -156,6 +156,14 @@ func (d *Disk) Save(name string, data []byte) {
 	}
 }
 
+// Forget removes what Save kept under name.
+func (d *Disk) Forget(name string) {
+	at := place(name, sidecarExt)
+	if root, err := d.dirWith(layoutDir, path.Dir(at)); err == nil {
+		root.Remove(at) //nolint:errcheck // what stays is of no use to anybody, and goes in its time
+	}
+}
+
 // prepare makes the directory, clears what a killed process left, and counts
 // what is there, once. The caller holds mu.
 func (d *Disk) prepare() error {
@@ -254,7 +262,13 @@ func (d *Disk) Prune(limit int64) (files int, bytes int64, err error) {
 }
 
 // Clear removes everything.
-func (d *Disk) Clear() (files int, bytes int64, err error) { return d.Prune(0) }
+func (d *Disk) Clear() (files int, bytes int64, err error) {
+	if f := d.openMarks(os.O_RDWR); f != nil {
+		err = f.Truncate(0)
+	}
+	files, bytes, pruneErr := d.Prune(0)
+	return files, bytes, errors.Join(err, pruneErr)
+}
 
 // remove removes items in order until n bytes are gone.
 func (d *Disk) remove(items []Item, n int64) (files int, gone int64) {

@@ -47,7 +47,10 @@ func (d *Disk) dir() (*os.Root, error) {
 		if d.root != nil {
 			d.root.Close()
 		}
-		d.root, d.held = root, info
+		if d.marks != nil {
+			d.marks.Close()
+		}
+		d.root, d.held, d.marks = root, info, nil
 	}
 	return d.root, checkDir(d.base, info)
 }
@@ -79,7 +82,9 @@ func (d *Disk) makeDir() error {
 	if err := mkdir(root, layoutDir); err != nil {
 		return err
 	}
-	root.RemoveAll(oldLayout) //nolint:errcheck // what stays only takes room
+	for _, old := range oldLayouts {
+		root.RemoveAll(old) //nolint:errcheck // what stays only takes room
+	}
 	tag, err := root.OpenFile("CACHEDIR.TAG", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, iofs.ErrExist) {
 		return nil
@@ -90,6 +95,9 @@ func (d *Disk) makeDir() error {
 	_, err = tag.WriteString(cacheDirTag)
 	return errors.Join(err, tag.Close())
 }
+
+// oldLayouts are those of which nothing can be used.
+var oldLayouts = []string{"v1", "v2"}
 
 // mkdir makes a directory unless it is there.
 func mkdir(root *os.Root, dir string) error {

@@ -184,7 +184,7 @@ func TestDiskReplacedMeanwhile(t *testing.T) {
 
 // What an earlier version kept is removed, and nothing that a link there leads to.
 func TestDiskOldLayout(t *testing.T) {
-	base := t.TempDir()
+	base, oldLayout := t.TempDir(), "v2"
 	must(t, os.Chmod(base, 0o700))
 	must(t, os.MkdirAll(filepath.Join(base, oldLayout, "ab"), 0o700))
 	must(t, os.WriteFile(filepath.Join(base, oldLayout, "ab", "c.idx"), []byte("old"), 0o600))

@@ -19,8 +19,8 @@ type Memo[K comparable, V any] struct {
 	load loader[K, V] // nil: it is always GetFrom
 	peak func(K) int64
 
-	name   func(K) string // durable if set
-	eager  bool           // computes in a context of SavedOnly, too
+	place  func(K) Place // durable if set
+	eager  bool          // computes in a context of SavedOnly, too
 	encode func(V) []byte
 	resume func(context.Context, K, []byte) (V, int64, error)
 
@@ -63,22 +63,22 @@ func (m *Memo[K, V]) peakOf(k K) int64 {
 	switch {
 	case m.peak != nil:
 		return m.peak(k)
-	case m.name != nil:
+	case m.place != nil:
 		return durablePeak
 	}
 	return ordinaryPeak
 }
 
-// Durable makes m keep its values on disk as well, under name(k) with the
-// bytes enc gives; where name is "", or the Cache has no disk, it does not.
+// Durable makes m keep its values on disk as well, at place(k) with the
+// bytes enc gives; where that is nil, or the Cache has no disk, it does not.
 // resume brings saved bytes up to date or fails; then load runs. A value
 // that resume returned with other bytes than the saved ones is saved again.
 // Best effort: a damaged or missing file is only a miss. A value of which enc
 // gives nil is not worth a file.
-func (m *Memo[K, V]) Durable(name func(K) string, enc func(V) []byte,
+func (m *Memo[K, V]) Durable(place func(K) Place, enc func(V) []byte,
 	resume func(context.Context, K, []byte) (V, int64, error),
 ) *Memo[K, V] {
-	m.name, m.encode, m.resume = name, enc, resume
+	m.place, m.encode, m.resume = place, enc, resume
 	return m
 }
 
@@ -118,13 +118,18 @@ func (m *Memo[K, V]) Drop(k K) { m.c.drop(key{m.id, k}) }
 
 // Save keeps v, the value for k, on disk again: for a durable Memo whose values learn what they do
 // not have at first. Such a value must be safe to encode while it learns.
-func (m *Memo[K, V]) Save(k K, v V) {
-	if m.name == nil || m.c.disk == nil {
-		return
+func (m *Memo[K, V]) Save(ctx context.Context, k K, v V) {
+	if at := m.placeOf(k); at != nil {
+		m.save(ctx, at, "", nil, v)
 	}
-	if name := m.name(k); name != "" {
-		m.save(name, nil, v)
+}
+
+// placeOf returns where the value for k is kept, nil if it is not.
+func (m *Memo[K, V]) placeOf(k K) Place {
+	if m.place == nil || m.c.disk == nil {
+		return nil
 	}
+	return m.place(k)
 }
 
 // Get returns the value for k, computing it at most once however many
@@ -276,25 +281,27 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K, load loader[K, V]) (v V, 
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	name := ""
-	if m.name != nil && m.c.disk != nil {
-		name = m.name(k)
-	}
-	if name == "" {
-		if m.name != nil && m.c.disk == nil && IsSavedOnly(ctx) && !m.eager {
+	at := m.placeOf(k)
+	if at == nil {
+		if m.place != nil && m.c.disk == nil && IsSavedOnly(ctx) && !m.eager {
 			return v, 0, &NotSavedError{}
 		}
 		return load(ctx, k) // what is not worth saving is cheap
 	}
-	saved, ok := m.c.disk.Load(name)
-	if ok {
+	found, before := at.Find(ctx), ""
+	for _, name := range found.Names {
+		before = name
+		saved, ok := m.c.disk.Load(name)
+		if !ok {
+			continue
+		}
 		v, cost, err = m.resume(ctx, k, saved)
 		if short := reservationOf(ctx).failed(); short != nil {
 			return v, cost, short
 		}
 		if err == nil {
 			m.c.diskHits.Add(1)
-			m.save(name, saved, v)
+			m.save(ctx, at, name, saved, v)
 			return v, cost, nil
 		}
 		if ctx.Err() != nil {
@@ -302,17 +309,27 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K, load loader[K, V]) (v V, 
 		}
 	}
 	if IsSavedOnly(ctx) && !m.eager {
-		return v, 0, &NotSavedError{name}
+		return v, 0, &NotSavedError{found.Await}
 	}
 	if v, cost, err = load(ctx, k); err == nil && reservationOf(ctx).failed() == nil {
-		m.save(name, nil, v)
+		m.save(ctx, at, before, nil, v)
 	}
 	return v, cost, err
 }
 
-// save writes v to disk if its bytes are not the ones that lie there.
-func (m *Memo[K, V]) save(name string, saved []byte, v V) {
-	if b := m.encode(v); b != nil && (saved == nil || string(b) != string(saved)) {
-		m.c.disk.Save(name, b)
+// save writes v to disk if its bytes are not the saved ones, which lie there under the name before.
+// What was found under another name is there under its own from then on, and not under that.
+func (m *Memo[K, V]) save(ctx context.Context, at Place, before string, saved []byte, v V) {
+	b := m.encode(v)
+	if b == nil {
+		return
+	}
+	name := at.Name(ctx)
+	if name == "" || name == before && saved != nil && string(b) == string(saved) {
+		return
+	}
+	m.c.disk.Save(name, b)
+	if before != "" && before != name {
+		m.c.disk.Forget(before)
 	}
 }

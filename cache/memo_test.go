@@ -207,6 +207,7 @@ type mapStore struct {
 
 func (s *mapStore) Load(name string) ([]byte, bool) { b, ok := s.m[name]; return b, ok }
 func (s *mapStore) Save(name string, b []byte)      { s.m[name] = bytes.Clone(b); s.saves++ }
+func (s *mapStore) Forget(name string)              { delete(s.m, name) }
 
 func TestMemoDurable(t *testing.T) {
 	disk := &mapStore{m: map[string][]byte{}}
@@ -216,7 +217,7 @@ func TestMemoDurable(t *testing.T) {
 			loads++
 			return "value of " + k, 16, nil
 		}).Durable(
-			func(k string) string { return k },
+			func(k string) Place { return Named(k) },
 			func(v string) []byte { return []byte(v) },
 			func(_ context.Context, k string, b []byte) (string, int64, error) {
 				if string(b) == "bad" {

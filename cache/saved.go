@@ -17,6 +17,29 @@ func SavedOnly(ctx context.Context) context.Context {
 // IsSavedOnly tells whether ctx is one of SavedOnly.
 func IsSavedOnly(ctx context.Context) bool { return ctx.Value(savedOnly{}) != nil }
 
+// A Place is where a durable Memo keeps a value on disk.
+type Place interface {
+	// Find returns where the value may lie.
+	Find(ctx context.Context) Found
+	// Name returns the name under which it is saved; "": it cannot be told at present.
+	Name(ctx context.Context) string
+}
+
+// A Found says where a value may lie on disk.
+type Found struct {
+	Names []string // the best first; none: it is known that there is none
+	Await string   // what is saved there once there is one, for Disk.Lookup
+}
+
+// A Named is a Place that is known without a look.
+type Named string
+
+// Find implements Place.
+func (n Named) Find(context.Context) Found { return Found{[]string{string(n)}, string(n)} }
+
+// Name implements Place.
+func (n Named) Name(context.Context) string { return string(n) }
+
 // A NotSavedError says that a value would have to be computed.
 type NotSavedError struct{ Name string } // on disk, for Disk.Lookup
 

@@ -246,7 +246,7 @@ type Input struct {
 	Stored         int64     // bytes of the file as it lies there
 	ModTime        time.Time // of the file; for a directory that of the File of its Segments
 	Stamp          Stamp     // of the file, for Seal; zero: nothing is known of it
-	ID             string    // stable over versions and mounts, for names of durable indexes; "": keep none
+	Content        *Content  // for names of durable indexes; nil: keep none
 
 	// FS is the directory where the recording was found, for sibling files;
 	// for a directory that is a recording, the directory itself, which alone can
@@ -284,17 +284,22 @@ func (s Input) Info() SourceInfo {
 // HasDate reports whether t lies in the years 1 to 9999. A time that does not is shown nowhere.
 func HasDate(t time.Time) bool { return nodes.HasDate(t) }
 
-// IndexName returns the name under which an index of the recording is kept on disk; "": none is
-// kept. kind is the name of the format, or what else is kept, and variant what the index depends on
-// besides the bytes of the recording, such as an option; it may be empty.
-func (s Input) IndexName(kind, variant string) string {
-	if s.ID == "" {
-		return ""
-	}
+// Place returns where an index of the recording is kept on disk, nil if it is not. kind is the name
+// of the format, or what else is kept, and variant what the index depends on besides the bytes of
+// the recording, such as an option; it may be empty.
+func (s Input) Place(kind, variant string) cache.Place {
 	if variant != "" {
 		kind += "-" + variant
 	}
-	return s.ID + "/" + kind
+	if s.Raw != nil { // the same bytes may lie there as they are
+		kind += " unpacked"
+	}
+	return s.Content.At(kind)
+}
+
+// Sealed reports whether what has a seal is of these bytes for sure.
+func (s Input) Sealed(ctx context.Context, seal Seal) bool {
+	return seal.Stamp.Same(s.Stamp) || s.Content.Holds(ctx, seal)
 }
 
 // RawEntry returns the entry raw of a recording that is a file: its bytes as

@@ -32,7 +32,7 @@ var ErrOther = errors.New("the saved index is of other bytes")
 // not the same, all bytes of the index are compared by their checksum, which
 // reads them once; the Tally, if there is one, goes on from there.
 func (s Seal) Fit(ctx context.Context, src Input) (Fit, *Tally, error) {
-	if s.Stamp.Same(src.Stamp) {
+	if src.Sealed(ctx, s) {
 		return Same, nil, nil
 	}
 	if s.Length < 0 || src.Size != UnknownSize && src.Size < s.Length {

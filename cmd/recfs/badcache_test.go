@@ -316,7 +316,7 @@ func TestSharedCacheDamaged(t *testing.T) {
 
 // damageOne changes, cuts or removes a file of a cache, and returns 1 if there was one.
 func damageOne(t *testing.T, dir string) int {
-	files, _ := filepath.Glob(filepath.Join(dir, "v2", "*", "*"))
+	files, _ := filepath.Glob(filepath.Join(dir, "v3", "*", "*"))
 	if len(files) == 0 {
 		return 0
 	}
@@ -357,7 +357,7 @@ func damageOne(t *testing.T, dir string) int {
 
 // sizeBelow returns how many bytes the files of a cache have.
 func sizeBelow(dir string) (n int64) {
-	files, _ := filepath.Glob(filepath.Join(dir, "v2", "*", "*"))
+	files, _ := filepath.Glob(filepath.Join(dir, "v3", "*", "*"))
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil {
 			n += info.Size()

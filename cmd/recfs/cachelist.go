@@ -11,11 +11,13 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/catalogue"
 )
 
 // shownLargest is how many recordings the summary of the cache names.
 const shownLargest = 10
+
+// noteName is what cache ls calls the file that says which content lies at a place.
+const noteName = "note"
 
 // A cacheFile is what cache ls prints of a file.
 type cacheFile struct {
@@ -42,39 +44,31 @@ func cacheFiles(disk *cache.Disk) ([]cacheFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := map[string]string{} // of recordings, by the ID that their files have in front
+	places := map[string]string{} // where recordings were used last, by the key that their files have in front
+	noted := map[string]string{}  // the same by the name of the note
 	for _, it := range items {
-		if !strings.Contains(it.Name, "/summary-") {
+		if !formats.IsNote(it.Name) {
 			continue
 		}
 		if data, err := disk.Read(it); err == nil {
-			if id, place, ok := catalogue.PlaceOf(it.Name, data); ok {
-				places[id] = withoutID(place)
+			if key, place, ok := formats.NotedPlace(data); ok {
+				places[key], noted[it.Name] = place, place
 			}
 		}
 	}
 	files := make([]cacheFile, 0, len(items))
 	for _, it := range items {
 		f := cacheFile{File: it.Path, FileHex: formats.HexOf(it.Path), Size: it.Size, Used: it.Used.UTC(), Name: it.Name}
-		id, rest, _ := strings.Cut(it.Name, "/")
-		if place := places[id]; place != "" {
+		key, rest, _ := strings.Cut(it.Name, "/")
+		if place := places[key]; place != "" {
 			f.cacheOwner, f.Name = newCacheOwner(place), rest
+		} else if place := noted[it.Name]; place != "" {
+			f.cacheOwner, f.Name = newCacheOwner(place), noteName
 		}
 		f.NameHex = formats.HexOf(f.Name)
 		files = append(files, f)
 	}
 	return files, nil
-}
-
-// withoutID is a place without the ID of the container where it begins: that says nothing to
-// people.
-func withoutID(place string) string {
-	const idLen = 64 // of a SHA-256
-	first, rest, _ := strings.Cut(strings.TrimPrefix(place, "/"), "/")
-	if len(first) == idLen && strings.Trim(first, "0123456789abcdef") == "" && rest != "" {
-		return rest
-	}
-	return place
 }
 
 // listCache prints the files of the cache.
@@ -111,7 +105,7 @@ type cacheSummary struct {
 	Files      int               `json:"files"`
 	Recordings int               `json:"recordings"`
 	Largest    []cachedRecording `json:"largest"` // recordings
-	Other      int64             `json:"other"`   // bytes of copies, catalogues and what else names no recording
+	Other      int64             `json:"other"`   // bytes of copies, catalogues, notes and what else names no recording
 }
 
 // A cachedRecording is how much of a recording is kept.
@@ -131,7 +125,7 @@ func summarizeCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
 	by := map[string]*cachedRecording{}
 	for _, f := range files {
 		s.Size += f.Size
-		if f.Recording == "" {
+		if f.Recording == "" || f.Name == noteName {
 			s.Other += f.Size
 			continue
 		}

@@ -42,7 +42,6 @@ type Options struct {
 // shares the cache, the options and the log with the one around it.
 type archive struct {
 	links
-	ids
 	namings
 	growths
 	cache     *cache.Cache
@@ -51,6 +50,7 @@ type archive struct {
 	log       *slog.Logger
 	openFiles *source.Files
 	unpack    *unpack.Unpacker
+	contents  *formats.Contents // nil: nothing is kept on disk; in a container, which has a Content of its own
 	warned    *cache.Recent[string, source.Version]
 	plainDirs *cache.Recent[listingKey, bool] // that are no recordings
 

@@ -59,9 +59,7 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 	}, Warn: func(name string, err error) {
 		a.warn(path.Join(k.path, name), k.v, "archive says two things of a file", "format", k.format(), "err", err)
 	}}
-	if id := a.sourceID(k.path); id != "" {
-		tree.Name = path.Join("/", id, k.name)
-	}
+	tree.Whole = a.contentOf(k.recordingKey)
 	inner := newArchive(tree, a.list, c, a.opt, a.depth+1)
 	inner.container = tree
 	return inner.dir("."), treeCost, nil
@@ -70,21 +68,22 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 // newLists returns the lists of containers. Those of tars, whose headers stand all over them, are
 // kept on disk.
 func (a *archive) newLists() *cache.Memo[containerKey, *memberList] {
-	return cache.NewMemo(a.cache, a.loadList).Durable(a.listName, (*memberList).encode, a.resumeList).Eager().
+	return cache.NewMemo(a.cache, a.loadList).Durable(a.listPlace, (*memberList).encode, a.resumeList).Eager().
 		Peak(func(containerKey) int64 { return listWork })
 }
 
-// listName names the list of a container on disk; "": it is not kept. It is not for containers in
-// containers, whose versions say too little to find them by, as the next container may hold another
-// one of the same size and time.
-func (a *archive) listName(k containerKey) string {
+// listPlace returns where the list of a container is on disk; nil: it is not kept. It is not for
+// containers in containers, whose versions say too little to find them by, as the next container
+// may hold another one of the same size and time.
+func (a *archive) listPlace(k containerKey) cache.Place {
 	if a.depth > 0 || k.c != container.Tar || k.v.Changed == 0 { // without a change time no stamp is the same
-		return ""
+		return nil
 	}
-	if id := a.sourceID(k.path); id != "" {
-		return id + "/" + k.c.Name
+	kind := k.c.Name
+	if k.packed {
+		kind += " unpacked"
 	}
-	return ""
+	return a.contentOf(k.recordingKey).At(kind)
 }
 
 // listLimit is how much memory the list of a container may take.

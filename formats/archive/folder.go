@@ -214,7 +214,7 @@ func (a *archive) dirEntry(ctx context.Context, dir, name string, info source.In
 	if !a.matchDir(ctx, format, files) {
 		return e
 	}
-	if at := a.tree.ID().Path; name == "." && at != "" {
+	if at := a.tree.ID(); name == "." && at != "" {
 		name = path.Base(at)
 	}
 	e.Dir = recording{a, recordingKey{path: dir, name: name, v: v, format: format, segments: newSegments(files)}}

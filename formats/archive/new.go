@@ -14,18 +14,15 @@ import (
 
 // newArchive returns an archive of the files of a tree that lies in so many containers.
 func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options, depth int) *archive {
-	disk := opt.Disk
-	// IDs are kept on disk so that a file which moves keeps what was made of it. The ID of a container
-	// tells all of what is in it, and its version too little.
-	if depth > 0 {
-		disk = nil
-	}
 	a := &archive{
-		links: links{tree}, ids: newIDs(tree.ID(), disk), namings: newNamings(list, depth < maxDepth),
+		links: links{tree}, namings: newNamings(list, depth < maxDepth),
 		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
 		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
 		plainDirs: cache.NewRecent[listingKey, bool](maxPlainDirs),
 		growths:   newGrowths(),
+	}
+	if opt.Disk != nil && depth == 0 {
+		a.contents = formats.NewContents(opt.Disk)
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

@@ -76,6 +76,7 @@ func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Cho
 	file := source.FileKey{Path: k.path, Version: k.v}
 	raw := watchedReader{source.NewReader(a.openFiles, file), w}
 	u.src.Raw = raw
+	how.Content = u.src.Content
 	c, err := a.unpack.Open(ctx, file, raw, how)
 	if failed, ok := errors.AsType[*unpack.ReadError](err); ok {
 		w.note(failed.Err)

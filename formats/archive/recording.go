@@ -198,7 +198,7 @@ func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
 		return watchedReader{source.NewReader(a.openFiles, source.FileKey{Path: name, Version: v}), w}
 	}
 	src := formats.Input{
-		Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: a.modified(k), Stamp: k.stamp(), ID: a.sourceID(k.path),
+		Name: k.name, Stored: k.v.Size, Size: k.v.Size, ModTime: a.modified(k), Stamp: k.stamp(), Content: a.contentOf(k),
 		Grows: !k.packed && grows(k.v), Running: k.running,
 	}
 	if k.isDir() {

@@ -35,7 +35,7 @@ func (m *memTree) write(name, content string, v source.Version) {
 	m.files[name] = memFile{formats.BytesReader([]byte(content)), source.Info{Version: v}}
 }
 
-func (m *memTree) ID() source.ID { return source.ID{Path: "mem:test"} }
+func (m *memTree) ID() string { return "mem:test" }
 
 func (m *memTree) Inside(string) (string, bool) { return "", false }
 

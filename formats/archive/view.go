@@ -63,13 +63,13 @@ func placeOf(dir nodes.Dir) (p place, ok bool) {
 // Formats returns the formats of the archive.
 func (v View) Formats() []formats.Format { return v.a.list }
 
-// ID names the source for what is kept of it on disk: where it lay when it was seen first. It is
-// "" if it has no such name, as that of a container.
+// ID names the source for what is kept of all of it on disk: where it lies. It is "" if it has no
+// such name, as that of a container.
 func (v View) ID() string {
 	if v.a.depth > 0 {
 		return ""
 	}
-	return v.a.base()
+	return v.a.tree.ID()
 }
 
 // Walk tells the source that all below a directory is about to be listed.
@@ -162,12 +162,13 @@ func (r Recording) Modified() time.Time { return r.r.a.modified(r.r.key) }
 // Stamp returns the stamp of all its files.
 func (r Recording) Stamp() formats.Stamp { return r.r.key.stamp() }
 
-// Place is the path that ID stands for: where it lay when its archive was seen first. In a
-// container it begins with the ID of the outermost one.
-func (r Recording) Place() string { return path.Join(r.r.a.base(), r.r.key.path) }
+// Content names what is kept of it on disk; nil: nothing is.
+func (r Recording) Content() *formats.Content { return r.r.a.contentOf(r.r.key) }
 
-// ID names it for what is kept of it on disk, "" if it has no such name.
-func (r Recording) ID() string { return r.r.a.sourceID(r.r.key.path) }
+// Kept returns where something is kept of it on disk, nil if it is not.
+func (r Recording) Kept(kind, variant string) cache.Place {
+	return r.r.a.recordingOf(r.r.key).Input.Place(kind, variant)
+}
 
 // Unread returns why it is not known what file, that of an entry of an archive, is: its first bytes
 // would have told, and could not be read.

@@ -41,10 +41,10 @@ func TestSavedLayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Stamp, d.Place = formats.Stamp{Size: 1, Modified: 2, Nanos: 3, Changed: 4, Born: 5, Inode: 6}, "sample"
+		d.Seal.Stamp = formats.Stamp{Size: 1, Modified: 2, Nanos: 3, Changed: 4, Born: 5, Inode: 6}
 		saved := encodeDigest(d)
 		return append(saved, savedRecord(t, ledger.Record{
-			Path: "sample", Stamp: d.Stamp, Inner: true, Pending: "index", Line: string(saved), Outcome: d.Outcome.text(), Beside: d.Beside,
+			Path: "sample", Stamp: d.Seal.Stamp, Inner: true, Pending: "index", Line: string(saved), Outcome: d.Outcome.text(), Beside: d.Beside,
 			Format: r.Format().Name, Tables: d.Tables,
 		})...)
 	}, samples+"datafile/maps/*.map", samples+"hcrp/*.hcrp", samples+"nethack/*.nhgame", samples+"butter/*.butter",

@@ -259,17 +259,18 @@ func (s *scan) allKnown(ctx context.Context) bool {
 			return false
 		case r == nil, !r.Inner && !first:
 			return true
-		case r.Open, s.savedSince(r.Pending):
+		case r.Open, s.savedSince(r):
 			return false
 		}
 		c.Next()
 	}
 }
 
-// savedSince tells whether the disk cache has a name, where that was not looked for since it
-// changed.
-func (s *scan) savedSince(name string) bool {
-	return name != "" && s.saved != nil && s.state != s.oldState && s.saved(name)
+// savedSince tells whether the disk cache may have what a record waits for, where that was not
+// looked for since it changed.
+func (s *scan) savedSince(r *ledger.Record) bool {
+	return r.Pending != "" && s.saved != nil && s.state != s.oldState &&
+		(s.saved(r.Pending) || !r.Inner && formats.Awaits(s.c.disk, r.Pending, r.Stamp.Size))
 }
 
 // addDir adds a recording or a container that is no file of the source or was not looked for yet.

@@ -9,7 +9,6 @@ import (
 	iofs "io/fs"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"recfs/cache"
@@ -73,11 +72,9 @@ func (s *Summary) place() string {
 // A digest is the part of a Summary that the documents of a recording say,
 // its index.json among them. It is kept on disk once that was made.
 type digest struct {
-	Stamp    formats.Stamp
-	Tables   []ledger.Table
-	Beside   string `json:",omitempty"` // see besideOf
-	Place    string // of the recording, for people
-	PlaceHex string `json:",omitempty"` // if Place is not UTF-8
+	Seal   formats.Seal // of the index
+	Tables []ledger.Table
+	Beside string `json:",omitempty"` // see besideOf
 	Outcome
 	Summary Summary
 }
@@ -105,33 +102,10 @@ func (d *digest) cost() int64 {
 // the digests or records change otherwise.
 const layout = 19<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
-// digestName names the digest of a recording in the disk cache; "": none is
-// kept.
-func digestName(r archive.Recording) string {
-	id := r.ID()
-	if id == "" {
-		return ""
-	}
+// digestPlace is where the digest of a recording is on disk; nil: none is kept.
+func digestPlace(r archive.Recording) cache.Place {
 	f := r.Format()
-	return fmt.Sprintf("%s/summary-%x-%s-%s", id, layout, f.Name, f.Variant)
-}
-
-// PlaceOf returns what a file of the disk cache called name is of, if data, which it holds, says
-// so: the ID of a recording, with which the names of all its files begin, and the path for which
-// that stands.
-func PlaceOf(name string, data []byte) (id, place string, ok bool) {
-	id, rest, _ := strings.Cut(name, "/")
-	if !strings.HasPrefix(rest, "summary-") {
-		return "", "", false
-	}
-	d, err := decodeDigest(data)
-	if err != nil || d.Place == "" {
-		return "", "", false
-	}
-	if exact, err := hex.DecodeString(d.PlaceHex); err == nil && len(exact) > 0 {
-		return id, string(exact), true
-	}
-	return id, d.Place, true
+	return r.Kept(fmt.Sprintf("summary-%x-%s", layout, f.Name), f.Variant)
 }
 
 func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error) {
@@ -143,9 +117,9 @@ func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error)
 	if err != nil {
 		return digest{}, 0, err
 	}
-	d := digest{
-		Stamp: r.Stamp(), Tables: tablesOf(o), Beside: besideOf(ctx, r, o),
-		Place: r.Place(), PlaceHex: formats.HexOf(r.Place()), Outcome: Outcome{k.Runners, k.Result},
+	d := digest{Tables: tablesOf(o), Beside: besideOf(ctx, r, o), Outcome: Outcome{k.Runners, k.Result}}
+	if d.Seal, err = o.Seal(ctx); err != nil {
+		return digest{}, 0, err
 	}
 	d.Summary.take(k, true)
 	if err := measure(ctx, r, o, d.Summary.Start, d.Tables); err != nil {
@@ -173,24 +147,22 @@ func decodeDigest(b []byte) (d digest, err error) {
 	return d, err
 }
 
-// resumeDigest returns a saved digest. Where the file may be another one of the
-// same size it is made again, for which the format compares the bytes with its
-// own index.
+// resumeDigest returns a saved digest. Where the file may be another one of the same size, or what
+// lies beside it is another, it is made again, for which the format compares the bytes with its own
+// index.
 func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, int64, error) {
 	d, err := decodeDigest(b)
 	if err != nil {
 		return digest{}, 0, err
 	}
-	if !d.sound() || besideChanged(ctx, r.View(), r.Path(), d.Beside) {
+	in := formats.Input{Stamp: r.Stamp(), Content: r.Content()}
+	switch {
+	case !d.sound(), d.Seal.Stamp.Size != in.Stamp.Size:
 		return digest{}, 0, formats.ErrOther
-	}
-	switch stamp := r.Stamp(); {
-	case stamp.Same(d.Stamp):
+	case in.Sealed(ctx, d.Seal) && !besideChanged(ctx, r.View(), r.Path(), d.Beside):
 		return d, d.cost(), nil
-	case stamp.Size == d.Stamp.Size:
-		return loadDigest(ctx, r)
 	}
-	return digest{}, 0, formats.ErrOther
+	return loadDigest(ctx, r)
 }
 
 // sound reports whether a saved digest says what documents say, and no more: the rest of a line is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/crc32"
 	"io"
+	"strconv"
 	"sync"
 
 	"recfs/formats"
@@ -129,7 +130,7 @@ func plain(src formats.Input, at, size int64) Content {
 // c makes of the n stored ones at at, in a container.
 func expand(p *unpack.Unpacker, c unpack.Compression, src formats.Input, at, n, size int64, container source.FileKey) Content {
 	container.Version.Stamp = stampAt(container.Version.Stamp, at, n)
-	s := p.Expand(container, c, nodes.SectionContent(src, at, n), size)
+	s := p.Expand(container, src.Content.Part(strconv.FormatInt(at, 10)), c, nodes.SectionContent(src, at, n), size)
 	damage := func(ctx context.Context) (*unpack.Damage, error) {
 		// The stream counts stored bytes from its own beginning; people look for the place in the file.
 		// The damage is shared by all who ask for it, hence the copy.

@@ -14,9 +14,9 @@ import (
 // the container is: the list is asked for each time.
 type Tree struct {
 	Kind    *Kind
-	At      string         // where the container lies in its archive
-	Version source.Version // of the container
-	Name    string         // names the tree, see [source.ID]; "": nothing is kept of it
+	At      string           // where the container lies in its archive
+	Version source.Version   // of the container
+	Whole   *formats.Content // of the container; nil: nothing is kept of it
 	Unpack  *unpack.Unpacker
 
 	// Load returns the list and what it is of, or no list if the container does
@@ -31,7 +31,7 @@ type Tree struct {
 var _ source.Tree = (*Tree)(nil)
 
 // ID implements [source.Tree].
-func (t *Tree) ID() source.ID { return source.ID{Path: t.Name} }
+func (t *Tree) ID() string { return "" }
 
 // Inside implements [source.Tree]: no absolute path leads into a container.
 func (t *Tree) Inside(string) (string, bool) { return "", false }

@@ -110,3 +110,4 @@ type store map[string][]byte
 
 func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
 func (s store) Save(name string, b []byte)      { s[name] = b }
+func (s store) Forget(name string)              { delete(s, name) }

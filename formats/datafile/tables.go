@@ -19,7 +19,7 @@ type tileRows struct {
 
 // tables returns what makes the tables: all layers are decoded once to count the rows of tiles.
 func (t *tree) tables() []columnar.Maker {
-	counts := newDiskMemo(t, t.tileRowsName, t.countTiles, t.readTileRows)
+	counts := newDiskMemo(t, t.tileRowsKind, t.countTiles, t.readTileRows)
 	return []columnar.Maker{
 		smallTable(itemsTable, itemsColumns, len(t.r.Items), func(b *columnar.Batch, i int) {
 			itemRow(b, i, &t.r.Items[i], t.r.itemPath(i))
@@ -126,9 +126,9 @@ func (t *tree) countTiles(ctx context.Context, _ struct{}) (tileRows, error) {
 	return c, nil
 }
 
-// tileRowsName has the limit of data items, as a layer with a greater one has no rows.
-func (t *tree) tileRowsName(struct{}) string {
-	return t.IndexName(formatName, fmt.Sprintf("tiles-%d", t.r.MaxData))
+// tileRowsKind has the limit of data items, as a layer with a greater one has no rows.
+func (t *tree) tileRowsKind(struct{}) string {
+	return fmt.Sprintf("tiles-%d", t.r.MaxData)
 }
 
 func (c tileRows) cost() int64 { return c.rows.Cost() + 8*int64(len(c.layers)) }

@@ -13,7 +13,7 @@ import (
 // file.
 type diskMemo[K comparable, V diskValue] struct {
 	*cache.Memo[K, sealedValue[V]]
-	name func(K) string // on disk, "" where there is no place
+	t *tree
 }
 
 // A diskValue is written as it is kept on disk, and keeps so many bytes alive.
@@ -27,13 +27,13 @@ type sealedValue[V diskValue] struct {
 	value V
 }
 
-// newDiskMemo returns a memo of what load makes and read reads as it was written. What is not kept
-// on disk needs no seal, which takes a pass over the file.
-func newDiskMemo[K comparable, V diskValue](t *tree, name func(K) string, load func(context.Context, K) (V, error),
+// newDiskMemo returns a memo of what load makes and read reads as it was written; kind names it.
+// What is not kept on disk needs no seal, which takes a pass over the file.
+func newDiskMemo[K comparable, V diskValue](t *tree, kind func(K) string, load func(context.Context, K) (V, error),
 	read func(ctx context.Context, k K, r *indexfile.Reader) (V, error),
 ) *diskMemo[K, V] {
 	make := func(ctx context.Context, k K) (v sealedValue[V], cost int64, err error) {
-		if name(k) != "" {
+		if t.Content != nil {
 			if v.seal, err = t.Seal(ctx); err != nil {
 				return v, 0, err
 			}
@@ -54,12 +54,13 @@ func newDiskMemo[K comparable, V diskValue](t *tree, name func(K) string, load f
 		}
 		return v, v.value.cost() + formats.SealSize, err
 	}
-	return &diskMemo[K, V]{cache.NewMemo(t.cache, make).Durable(name, encode, resume), name}
+	place := func(k K) cache.Place { return t.Place(formatName, kind(k)) }
+	return &diskMemo[K, V]{cache.NewMemo(t.cache, make).Durable(place, encode, resume), t}
 }
 
 // knows reports whether a value is in memory or on disk.
 func (m *diskMemo[K, V]) knows(ctx context.Context, k K) bool {
-	if _, ok := m.Peek(k); ok || m.name(k) == "" {
+	if _, ok := m.Peek(k); ok || m.t.Content == nil {
 		return ok
 	}
 	_, err := m.Get(cache.SavedOnly(ctx), k)
@@ -69,7 +70,7 @@ func (m *diskMemo[K, V]) knows(ctx context.Context, k K) bool {
 // sameSeal returns the seal for what was kept with an earlier one, or formats.ErrOther if the file
 // has other bytes now.
 func (t *tree) sameSeal(ctx context.Context, earlier formats.Seal) (formats.Seal, error) {
-	if earlier.Stamp.Same(t.Stamp) {
+	if t.Sealed(ctx, earlier) {
 		return earlier, nil
 	}
 	if cache.IsSavedOnly(ctx) { // reading the file takes too long

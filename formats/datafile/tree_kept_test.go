@@ -28,8 +28,9 @@ func openKept(t *testing.T, b []byte, changed int64, opt Options, disk store) (n
 	t.Helper()
 	r := newCountingReader(b)
 	src := formats.BytesInput("test.map", nil, testTime)
-	src.ReaderAt, src.Size, src.Stored, src.ID = r, int64(len(b)), int64(len(b)), "archive/test.map"
+	src.ReaderAt, src.Size, src.Stored = r, int64(len(b)), int64(len(b))
 	src.Stamp = formats.Stamp{Size: src.Size, Changed: changed}
+	formatstest.Keep(&src, disk)
 	c := cache.New(64<<20, disk)
 	t.Cleanup(c.Close)
 	root, err := formatstest.Open(t.Context(), New(opt), src, c)
@@ -169,7 +170,7 @@ func TestForged(t *testing.T) {
 	b := sample{level: oldLevel, version: "1"}.write()
 	nodestest.Forged(t, 40, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 		src := formats.BytesInput("test.map", b, testTime)
-		src.ID = "archive/test.map"
+		formatstest.Keep(&src, shelf)
 		c := cache.New(64<<20, shelf)
 		t.Cleanup(c.Close)
 		root, err := formatstest.Open(t.Context(), New(Options{}), src, c)

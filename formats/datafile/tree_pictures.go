@@ -37,16 +37,16 @@ type drawing struct {
 
 func newPictures(t *tree, mapres []iofs.FS) *pictures {
 	p := &pictures{tree: t, externals: &externals{dirs: mapres}}
-	p.drawings = newDiskMemo(t, p.drawingName, p.load, p.readDrawing)
+	p.drawings = newDiskMemo(t, p.drawingKind, p.load, p.readDrawing)
 	return p
 }
 
 // pictureVersion is raised when a picture of the same bytes would be another one.
 const pictureVersion = 3
 
-// drawingName has the limit of data items, as a layer with a greater one is left out.
-func (p *pictures) drawingName(id picture) string {
-	return p.IndexName(formatName, fmt.Sprintf("picture%d-%d-%d", pictureVersion, id, p.r.MaxData))
+// drawingKind has the limit of data items, as a layer with a greater one is left out.
+func (p *pictures) drawingKind(id picture) string {
+	return fmt.Sprintf("picture%d-%d-%d", pictureVersion, id, p.r.MaxData)
 }
 
 func (d drawing) cost() int64 { return int64(cap(d.file)) + 16 }

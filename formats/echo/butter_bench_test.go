@@ -78,9 +78,10 @@ func BenchmarkScan(b *testing.B) {
 	rate(b, start)
 }
 
-func openTree(b testing.TB, data []byte, c *cache.Cache) nodes.Dir {
+// openTree opens a recording of which indexes may be kept on a disk.
+func openTree(b testing.TB, data []byte, c *cache.Cache, disk cache.Store) nodes.Dir {
 	src := formats.BytesInput("match.butter", data, time.Unix(1e9, 0))
-	src.ID = "bench"
+	formatstest.Keep(&src, disk)
 	dir, err := formatstest.Open(b.Context(), NewButter(Options{}), src, c)
 	if err != nil {
 		b.Fatal(err)
@@ -92,13 +93,13 @@ func openTree(b testing.TB, data []byte, c *cache.Cache) nodes.Dir {
 func BenchmarkTick(b *testing.B) {
 	disk := memoryStore{}
 	warm := cache.New(256<<20, disk)
-	readFile(b, openTree(b, benchFile(), warm), "index.json")
+	readFile(b, openTree(b, benchFile(), warm, disk), "index.json")
 	warm.Close()
 	i := 0
 	for b.Loop() {
 		i = (i + 7919) % benchFrames
 		c := cache.New(256<<20, disk)
-		readFile(b, openTree(b, benchFile(), c), fmt.Sprintf("ticks/%08d.json", i))
+		readFile(b, openTree(b, benchFile(), c, disk), fmt.Sprintf("ticks/%08d.json", i))
 		c.Close()
 	}
 }
@@ -107,7 +108,7 @@ func BenchmarkTick(b *testing.B) {
 func BenchmarkText(b *testing.B) {
 	c := cache.New(64<<20, nil)
 	defer c.Close()
-	dir := openTree(b, benchFile(), c)
+	dir := openTree(b, benchFile(), c, nil)
 	readFile(b, dir, "index.json")
 	start := formatstest.CPU()
 	for b.Loop() {
@@ -138,6 +139,7 @@ type memoryStore map[string][]byte
 
 func (s memoryStore) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
 func (s memoryStore) Save(name string, b []byte)      { s[name] = b }
+func (s memoryStore) Forget(name string)              { delete(s, name) }
 
 // BenchmarkFloorGunzip only expands the chunks that BenchmarkDecode decodes: what no decoder can do
 // without.
@@ -184,7 +186,7 @@ func BenchmarkFloorFloats(b *testing.B) {
 func BenchmarkTreeLines(b *testing.B) {
 	c := cache.New(64<<20, nil)
 	defer c.Close()
-	dir := openTree(b, benchFile(), c)
+	dir := openTree(b, benchFile(), c, nil)
 	readFile(b, dir, "index.json")
 	start := formatstest.CPU()
 	for b.Loop() {
@@ -237,7 +239,7 @@ func BenchmarkDamagedChunks(b *testing.B) {
 func readTree(b *testing.B, data []byte) {
 	c := cache.New(512<<10, memoryStore{})
 	defer c.Close()
-	err := nodes.Walk(b.Context(), openTree(b, data, c), func(_ string, e nodes.Entry, err error) error {
+	err := nodes.Walk(b.Context(), openTree(b, data, c, nil), func(_ string, e nodes.Entry, err error) error {
 		if err == nil && e.File != nil {
 			_, _ = nodes.ReadAll(b.Context(), e.File) // of some chunks nothing can be read
 		}

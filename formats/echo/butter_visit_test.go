@@ -10,6 +10,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/recordings"
 	"recfs/nodes/nodestest"
 )
@@ -99,7 +100,7 @@ func TestRowsOfLongChunk(t *testing.T) {
 	const frames, players = 9000, 8
 	b, _ := sample(layoutV2, 2, players, frames, false, func(w *writer) { w.interval, w.compression = frames, gzipped }) // no layout to look for
 	format, in, disk := NewButter(Options{}), formats.BytesInput("long.butter", b, time.Unix(1e9, 0)), memoryStore{}
-	in.ID = "long"
+	formatstest.Keep(&in, disk)
 	var o *recordings.Opened
 	var c *cache.Cache
 	for range 2 { // the second time with the index there

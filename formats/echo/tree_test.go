@@ -144,6 +144,7 @@ type store map[string][]byte
 
 func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
 func (s store) Save(name string, b []byte)      { s[name] = b }
+func (s store) Forget(name string)              { delete(s, name) }
 
 // openTest returns a tree of frames, whose source has the given bytes, and counts its scans.
 func openTest(t *testing.T, frames []Frame, source string, saved store, scans *int) nodes.Dir {
@@ -151,8 +152,8 @@ func openTest(t *testing.T, frames []Frame, source string, saved store, scans *i
 	c := cache.New(1<<20, saved)
 	t.Cleanup(c.Close)
 	src := formats.BytesInput("x.butter", []byte(source), time.Unix(1e9, 0))
-	src.ID = "id"
 	src.Stamp = formats.Stamp{Size: src.Size, Changed: int64(source[0])}
+	formatstest.Keep(&src, saved)
 	dir, err := formatstest.Open(t.Context(), testFormat(frames, scans), src, c)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +222,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("no %s in %q", name, slices.Sorted(maps.Keys(want)))
 		}
 	}
-	if _, ok := saved["id/test-7"]; !ok || scans != 1 {
+	if _, ok := saved[formatstest.Key+"/test-7"]; !ok || scans != 1 {
 		t.Fatalf("%d scans, saved %d", scans, len(saved))
 	}
 	if diff := cmp.Diff(want, nodestest.Files(t, openTest(t, frames, "bytes", saved, &scans))); diff != "" || scans != 1 {
@@ -233,7 +234,7 @@ func TestTree(t *testing.T) {
 		}
 	}
 	openAgain("other bytes", "other", 2)
-	saved["id/test-7"][0]++
+	saved[formatstest.Key+"/test-7"][0]++
 	openAgain("another layout", "other", 3)
 }
 
@@ -252,7 +253,7 @@ func TestDeflated(t *testing.T) {
 	if want := nodestest.Read(t, first, "export/x.butter.echoreplay.txt"); string(text) != want || err != nil || len(b) > len(want)/4 {
 		t.Errorf("%d bytes hold %d, not %d: %v", len(b), len(text), len(want), err)
 	}
-	if _, ok := saved["id/test-"+deflatedView]; !ok {
+	if _, ok := saved[formatstest.Key+"/test-"+deflatedView]; !ok {
 		t.Fatalf("kept: %q", slices.Sorted(maps.Keys(saved)))
 	}
 	again := openTest(t, slices.Clone(frames)[:0], "bytes", saved, &scans) // which make no text

@@ -66,7 +66,8 @@ func keeping(opt Options) formats.Format {
 // openKept opens a recording whose bytes did not change since it was opened with the same disk.
 func openKept(t testing.TB, format formats.Format, in formats.Input, disk cache.Store) nodes.Dir {
 	t.Helper()
-	in.ID, in.Stamp = "a", formats.Stamp{Size: in.Size, Changed: 1}
+	in.Stamp = formats.Stamp{Size: in.Size, Changed: 1}
+	formatstest.Keep(&in, disk)
 	dir, err := formatstest.Open(t.Context(), format, in, testCache(t, disk))
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +162,8 @@ func TestGrowingSegments(t *testing.T) {
 			in := dirInput(part.segments(t, 2))
 			format := keeping(Options{Schemas: []*Schema{h.schema}})
 			want := nodestest.Files(t, openKept(t, format, in, nil))
-			in.ID, in.Stamp = "a", formats.Stamp{Size: int64(n), Changed: int64(n)}
+			in.Stamp = formats.Stamp{Size: int64(n), Changed: int64(n)}
+			formatstest.Keep(&in, disk)
 			anew := false
 			goOn := format.Scan
 			format.Scan = func(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {

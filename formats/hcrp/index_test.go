@@ -152,7 +152,7 @@ func TestRewrittenRecordingIsIndexedAgain(t *testing.T) {
 			return scan(ctx, in, h, earlier)
 		}
 		in := dirInput(fsys)
-		in.ID = "a"
+		formatstest.Keep(&in, disk)
 		dir, err := formatstest.Open(t.Context(), format, in, testCache(t, disk))
 		if err != nil {
 			t.Fatal(err)

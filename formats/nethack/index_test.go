@@ -25,6 +25,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/rowcount"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -455,7 +456,8 @@ func kept(t *testing.T, shelf cache.Store, log []byte, r *countingReader) (*reco
 	r.r = formats.BytesReader(log)
 	r.reset()
 	in := logSource(log)
-	in.ReaderAt, in.ID, in.Stamp = r, "game", formats.Stamp{Size: in.Size, Changed: 1}
+	in.ReaderAt, in.Stamp = r, formats.Stamp{Size: in.Size, Changed: 1}
+	formatstest.Keep(&in, shelf)
 	rec, root, err := openRecording(t.Context(), in, c)
 	if err != nil {
 		t.Fatal(err)

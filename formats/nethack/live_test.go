@@ -39,6 +39,8 @@ func (s *mapStore) Load(name string) ([]byte, bool) {
 
 func (s *mapStore) Save(name string, data []byte) { s.m.Store(name, bytes.Clone(data)) }
 
+func (s *mapStore) Forget(name string) { s.m.Delete(name) }
+
 // A liveGame writes a log to a file as a running game does: each line in several steps, in place
 // where the game rewrites, and cut where it recovers.
 type liveGame struct {

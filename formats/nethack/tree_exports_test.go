@@ -207,7 +207,8 @@ func TestLargeIndexStays(t *testing.T) {
 	w.Write(bytes.Repeat([]byte("*\n"), 150_000))
 	shelf := &countedStore{}
 	in := formats.BytesInput("game.nhgame", w.Bytes(), testTime)
-	in.ID, in.Stamp = "game", formats.Stamp{Size: in.Size, Changed: 1}
+	in.Stamp = formats.Stamp{Size: in.Size, Changed: 1}
+	formatstest.Keep(&in, shelf)
 	for range 2 {
 		c := cache.New(budget, shelf)
 		defer c.Close()

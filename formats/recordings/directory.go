@@ -68,30 +68,34 @@ func (f talliedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 	return f.r.ReadAt(ctx, p, off)
 }
 
-// fit compares the files of an index with those that are there. ErrOther: one of them is another.
-func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) error {
+// fit compares the files of an index with those that are there, and reports whether each is one of
+// its and has no more than that. ErrOther: one of them is another.
+func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) (same bool, err error) {
+	entries, err := iofs.ReadDir(t.FS, ".")
+	same = len(entries) == len(parts)
 	for _, p := range parts {
 		info, err := iofs.Stat(t.FS, p.name)
 		if errors.Is(err, iofs.ErrNotExist) || err == nil && p.seal.Length < x.Reach(p.name) {
-			return formats.ErrOther
+			return false, formats.ErrOther
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		in := formats.Input{ReaderAt: formats.FileReader(t.FS, p.name), Size: info.Size(), Stamp: formats.StampOf(info)}
 		fit, tally, err := p.seal.Fit(ctx, in)
 		switch {
 		case err != nil:
-			return err
+			return false, err
 		case fit == formats.Other:
-			return formats.ErrOther
+			return false, formats.ErrOther
 		case tally != nil:
 			t.of[p.name] = tally
 		default:
 			t.known[p.name] = p.seal
 		}
+		same = same && fit == formats.Same
 	}
-	return nil
+	return same, err
 }
 
 // seals returns the parts that an index is made of. A file with the stamp that it had before keeps
@@ -147,8 +151,13 @@ func (o *Opened) refreshDir(ctx context.Context, f file) (*sealedIndex, int64, e
 		return nil, 0, err
 	}
 	t := newTallies(o.FS)
-	if err := t.fit(ctx, x, f.parts); err != nil {
+	same, err := t.fit(ctx, x, f.parts)
+	if err != nil {
 		return nil, 0, err
+	}
+	if same {
+		o.Content.Prove(ctx, f.seal)
+		return o.sealed(ctx, x, f.seal, f.parts)
 	}
 	return o.scanDir(ctx, x, t)
 }

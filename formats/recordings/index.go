@@ -36,13 +36,13 @@ func (x *sealedIndex) count(ctx context.Context) error {
 	return formats.Claim(ctx, x.memory())
 }
 
-// name is that of the file on disk; "": there is none.
-func (s *Store[K]) name(key indexKey[K]) string {
+// place is where the index is on disk; nil: it is not kept.
+func (s *Store[K]) place(key indexKey[K]) cache.Place {
 	if !key.kept {
-		return ""
+		return nil
 	}
 	src := s.source(key.k)
-	return src.Input.IndexName(src.Format.Name, src.Format.Variant)
+	return src.Input.Place(src.Format.Name, src.Format.Variant)
 }
 
 // openedFor returns the recording that an index is of. It is stale if what lies beside it is
@@ -78,7 +78,7 @@ func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*
 	if err != nil {
 		return nil, 0, err
 	}
-	same := f.seal.Stamp.Same(o.Stamp)
+	same := o.Sealed(ctx, f.seal)
 	switch {
 	case f.beside != o.beside, f.pass != nil && cache.IsSavedOnly(ctx):
 		return nil, 0, formats.ErrOther
@@ -126,7 +126,9 @@ func (s *Store[K]) refresh(ctx context.Context, key indexKey[K], o *Opened, f fi
 	case fit == formats.Grown:
 		return s.pass(o, key, tally, seen).run(ctx, x)
 	}
-	f.seal.Stamp = o.Stamp
+	if tally != nil {
+		o.Content.Prove(ctx, f.seal)
+	}
 	return o.sealed(ctx, x, f.seal, nil)
 }
 
@@ -138,7 +140,7 @@ func (f *file) fit(ctx context.Context, in formats.Input) (formats.Fit, *formats
 		return f.seal.Fit(ctx, in)
 	case in.Size != formats.UnknownSize && f.seal.Length > in.Size:
 		return formats.Other, nil, nil
-	case f.seal.Stamp.Same(in.Stamp):
+	case in.Sealed(ctx, f.seal):
 		t, err := formats.ResumeTally(in, f.seal, f.pass)
 		return formats.Grown, t, err
 	}

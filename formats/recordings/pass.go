@@ -33,12 +33,12 @@ type pass struct {
 	o     *Opened
 	in    formats.Input
 	tally *formats.Tally // of what in reads
-	keep  func(*sealedIndex)
+	keep  func(context.Context, *sealedIndex)
 }
 
 // pass returns a pass that reads through the tally, and what is not steady from seen.
 func (s *Store[K]) pass(o *Opened, key indexKey[K], tally *formats.Tally, seen *lastRead) *pass {
-	p := &pass{s.pace, o, o.Input, tally, func(x *sealedIndex) { s.indexes.Save(key, x) }}
+	p := &pass{s.pace, o, o.Input, tally, func(ctx context.Context, x *sealedIndex) { s.indexes.Save(ctx, key, x) }}
 	p.in.ReaderAt = tally
 	if seen != nil {
 		p.in.ReaderAt = unsteady{tally, seen}
@@ -110,7 +110,7 @@ func (p *pass) next(n int64, took, left time.Duration) int64 {
 func (p *pass) save(ctx context.Context, x formats.Index) error {
 	seal, err := p.tally.Seal(ctx, p.o.Stamp, x.Reach(""))
 	if err == nil {
-		p.keep(&sealedIndex{Index: x, seal: seal, size: p.o.Size, head: p.o.Head, beside: p.o.beside, pass: p.tally.State()})
+		p.keep(ctx, &sealedIndex{Index: x, seal: seal, size: p.o.Size, head: p.o.Head, beside: p.o.beside, pass: p.tally.State()})
 	}
 	return err
 }

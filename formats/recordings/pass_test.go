@@ -18,6 +18,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/echo"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/recordings"
 	"recfs/formats/teehistorian"
 	"recfs/nodes"
@@ -67,6 +68,7 @@ func indexBy(ctx context.Context, format *formats.Format, stretch int64, in form
 	if dies {
 		d.end = cancel
 	}
+	formatstest.Keep(&in, shelf)
 	in.ReaderAt = d
 	c := cache.New(1<<20, d)
 	defer c.Close()
@@ -85,7 +87,7 @@ func indexBy(ctx context.Context, format *formats.Format, stretch int64, in form
 // version returns a recording as it is after so many changes.
 func version(b []byte, changes int64) formats.Input {
 	in := formats.BytesInput("x", b, time.Unix(1, 0))
-	in.ID, in.Stamp = "id", formats.Stamp{Size: in.Size, Changed: changes}
+	in.Stamp = formats.Stamp{Size: in.Size, Changed: changes}
 	return in
 }
 
@@ -106,7 +108,7 @@ func reload(t *testing.T, size int64) formats.Input {
 // keptOf returns what is saved of a recording.
 func keptOf(t *testing.T, shelf *nodestest.Shelf) []byte {
 	t.Helper()
-	b, ok := shelf.Load("id/teehistorian-0")
+	b, ok := shelf.Load(formatstest.Key + "/teehistorian-0")
 	if !ok {
 		t.Fatal("nothing was saved")
 	}
@@ -283,7 +285,7 @@ func TestForgedPart(t *testing.T) {
 	}
 	for run := range uint64(nodestest.Times(300, 20)) {
 		shelf := new(nodestest.Shelf)
-		shelf.Save("id/teehistorian-0", nodestest.Mutate(rand.New(rand.NewPCG(run, 0)), keptOf(t, sound)))
+		shelf.Save(formatstest.Key+"/teehistorian-0", nodestest.Mutate(rand.New(rand.NewPCG(run, 0)), keptOf(t, sound)))
 		if _, _, err := indexOf(t.Context(), in, shelf, false); err != nil && strings.Contains(err.Error(), "panic") {
 			t.Errorf("run %d: %v", run, err)
 		}

@@ -59,7 +59,7 @@ type indexKey[K comparable] struct {
 func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Source) *Store[K] {
 	s := &Store[K]{source: source, c: c, log: log, pace: pace{keepEvery, leastStretch}}
 	s.opened = cache.NewMemo(c, s.open)
-	s.indexes = cache.NewMemo(c, s.scan).Durable(s.name, (*sealedIndex).encode, s.resume)
+	s.indexes = cache.NewMemo(c, s.scan).Durable(s.place, (*sealedIndex).encode, s.resume)
 	return s
 }
 
@@ -167,12 +167,12 @@ func (s *Store[K]) openSource(ctx context.Context, k K, src Source) (*Opened, er
 // openSaved opens a recording whose head and index are on disk; nil: they are not.
 func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	key := indexKey[K]{k: k, kept: true}
-	b, ok := s.c.Load(s.name(key))
+	b, ok := s.c.Load(ctx, s.place(key))
 	if !ok {
 		return nil
 	}
 	f, err := decode(src.Format.Name, b)
-	if err != nil || f.pass != nil || !f.seal.Stamp.Same(src.Input.Stamp) {
+	if err != nil || f.pass != nil || !src.Input.Sealed(ctx, f.seal) {
 		return nil
 	}
 	if src.Open != nil {

@@ -18,6 +18,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/recordings"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -120,7 +121,8 @@ func index(t *testing.T, shelf *nodestest.Shelf, b string, stamp formats.Stamp, 
 	format := lines(passes)
 	in := formats.BytesInput("x", []byte(b), time.Unix(1, 0))
 	reader := &nodestest.Counted{ReaderAt: in.ReaderAt}
-	in.ReaderAt, in.Stamp, in.ID, in.Size = reader, stamp, "id", formats.UnknownSize
+	in.ReaderAt, in.Stamp, in.Size = reader, stamp, formats.UnknownSize
+	formatstest.Keep(&in, shelf)
 	src := recordings.Source{
 		Format: &format, Input: in,
 		Open: func(_ context.Context, in *formats.Input) error {
@@ -244,7 +246,8 @@ func indexOfDir(t *testing.T, shelf *nodestest.Shelf, files map[string]string, c
 		fsys[name] = &fstest.MapFile{Data: []byte(content)}
 	}
 	format := inFiles(lines(new([]int64)), passes)
-	in := formats.Input{Name: "d", FS: fsys, ID: "id", Stamp: formats.Stamp{Changed: changed}}
+	in := formats.Input{Name: "d", FS: fsys, Stamp: formats.Stamp{Changed: changed}}
+	formatstest.Keep(&in, shelf)
 	o, err := recordings.OpenOne(t.Context(), recordings.Source{Format: &format, Input: in}, c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -304,7 +307,8 @@ func TestKeep(t *testing.T) {
 		format := lines(&passes)
 		format.Keep = func(formats.Head) bool { return false }
 		in := formats.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
-		in.Stamp, in.ID = formats.Stamp{Size: 3, Changed: 3}, "id"
+		in.Stamp = formats.Stamp{Size: 3, Changed: 3}
+		formatstest.Keep(&in, disk)
 		src := recordings.Source{Format: &format, Input: in}
 		if wrapped {
 			src.Open = func(context.Context, *formats.Input) error { return nil }
@@ -336,7 +340,8 @@ func TestBeside(t *testing.T) {
 	format := lines(&passes)
 	format.Beside = &formats.Beside{Sum: func(formats.Head) string { return beside }}
 	in := formats.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
-	in.Stamp, in.ID = formats.Stamp{Size: 3, Changed: 3}, "id"
+	in.Stamp = formats.Stamp{Size: 3, Changed: 3}
+	formatstest.Keep(&in, disk)
 	store := recordings.NewStore(c, slog.New(slog.DiscardHandler), func(int) recordings.Source {
 		return recordings.Source{Format: &format, Input: in}
 	})

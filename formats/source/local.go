@@ -19,7 +19,6 @@ type Local struct {
 	at   atomic.Pointer[directory]
 	path string // absolute, without symbolic links
 	name string // absolute, as it was given
-	id   ID
 }
 
 // A directory is an opened one.
@@ -57,11 +56,7 @@ func OpenLocal(path string) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := ID{Path: filepath.ToSlash(abs)}
-	if info, err := stat(d.dir); err == nil {
-		id.Inode, id.Born = info.Inode, info.Born
-	}
-	l := &Local{path: abs, name: name, id: id}
+	l := &Local{path: abs, name: name}
 	l.at.Store(d)
 	return l, nil
 }
@@ -130,7 +125,7 @@ func skipDots(name string) string {
 }
 
 // ID implements Tree.
-func (l *Local) ID() ID { return l.id }
+func (l *Local) ID() string { return filepath.ToSlash(l.path) }
 
 // Stat implements Tree.
 func (l *Local) Stat(_ context.Context, name string) (Info, error) {

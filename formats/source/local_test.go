@@ -214,25 +214,6 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// The ID of a directory stays when it is renamed, but for its path, and is another for another
-// directory.
-func TestID(t *testing.T) {
-	base := t.TempDir()
-	put(t, base, "a/file", "")
-	put(t, base, "b/file", "")
-	first, other := openDir(t, filepath.Join(base, "a")).ID(), openDir(t, filepath.Join(base, "b")).ID()
-	if err := os.Rename(filepath.Join(base, "a"), filepath.Join(base, "c")); err != nil {
-		t.Fatal(err)
-	}
-	renamed := openDir(t, filepath.Join(base, "c")).ID()
-	if first.Inode == 0 || renamed.Inode != first.Inode || renamed.Born != first.Born || renamed.Path == first.Path {
-		t.Errorf("%+v, renamed %+v", first, renamed)
-	}
-	if other.Inode == first.Inode {
-		t.Errorf("%+v is the ID of two directories", other)
-	}
-}
-
 // Stat tells size, time, rights and inode, and an opened file tells the same of itself after its
 // name is gone.
 func TestStat(t *testing.T) {

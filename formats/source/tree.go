@@ -14,8 +14,9 @@ import (
 //
 // A Tree is comparable, and may be used by any number of goroutines.
 type Tree interface {
-	// ID tells under what name results are kept on disk.
-	ID() ID
+	// ID tells where it lies, with slashes, or another name that no second tree has; "": nothing is
+	// kept of it on disk.
+	ID() string
 	// Stat returns what a name stands for at present.
 	Stat(ctx context.Context, name string) (Info, error)
 	// List returns what lies in a directory at present.
@@ -32,14 +33,6 @@ type Tree interface {
 type Walker interface {
 	// Walk gets ready for that.
 	Walk(ctx context.Context, name string) error
-}
-
-// An ID names a tree for what is kept of it on disk. The zero ID is that of a tree of which nothing
-// is kept.
-type ID struct {
-	Path  string // where it lies, with slashes, or another name that no second tree has
-	Inode uint64 // of its root, by which it is found again after that was renamed; 0: not known
-	Born  int64  // nanoseconds since 1970 when the inode was made
 }
 
 // An Info is what a tree tells of a file, directory or link at one moment. Size is that of the

@@ -31,7 +31,7 @@ func (f demoFile) Size(ctx context.Context) (int64, error) {
 	}
 	n, err := f.render(ctx)
 	if err == nil {
-		sizes.set(f.id.run, n, func() { f.t.runSizes.Save(struct{}{}, sizes) })
+		sizes.set(f.id.run, n, func() { f.t.runSizes.Save(ctx, struct{}{}, sizes) })
 	}
 	return n, err
 }

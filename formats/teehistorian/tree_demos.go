@@ -24,7 +24,7 @@ func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
 		demoBlocks: cache.NewMemo(c, t.loadDemoBlock),
 		demoEnds:   cache.NewMemo(c, t.loadDemoEnds),
 		runSizes: cache.NewMemo(c, t.loadRunSizes).Durable(
-			func(struct{}) string { return t.IndexName(name, "demos") }, (*runSizes).encode, t.resumeRunSizes),
+			func(struct{}) cache.Place { return t.Place(name, "demos") }, (*runSizes).encode, t.resumeRunSizes),
 	}
 }
 

@@ -188,15 +188,17 @@ func TestDemoBlocks(t *testing.T) {
 }
 
 // openCounted opens a recording whose indexes are kept on a shelf.
-func openCounted(t *testing.T, shelf cache.Store, recording []byte) (nodes.Dir, *atomic.Int64) {
+func openCounted(t *testing.T, shelf *nodestest.Shelf, recording []byte) (nodes.Dir, *atomic.Int64) {
 	c := cache.New(64<<20, shelf)
 	t.Cleanup(c.Close)
 	counted := &nodestest.Counted{ReaderAt: formats.BytesReader(recording)}
 	size := int64(len(recording))
-	root, err := formatstest.Open(t.Context(), Format, formats.Input{
+	in := formats.Input{
 		ReaderAt: counted, Name: "x.teehistorian", Size: size, Stored: size,
-		ModTime: time.Unix(1e9, 0), ID: "x", Stamp: formats.Stamp{Size: size},
-	}, c)
+		ModTime: time.Unix(1e9, 0), Stamp: formats.Stamp{Size: size},
+	}
+	formatstest.Keep(&in, shelf)
+	root, err := formatstest.Open(t.Context(), Format, in, c)
 	if err != nil {
 		t.Fatal(err)
 	}

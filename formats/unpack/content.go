@@ -49,7 +49,7 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	if err != nil {
 		return Content{}, err
 	}
-	f := packedFile{k, c, raw, formats.UnknownSize}
+	f := packedFile{k, how.Content, c, raw, formats.UnknownSize}
 	large, maySmall := &Stream{p: p, packedFile: f}, p.mayBeSmall(size, how)
 	if c.Name == Zstd.Name {
 		if s := p.openSeekable(ctx, large); s != nil && (!maySmall || s.size > maxInflated(p.smallSize, size)) {

@@ -152,6 +152,7 @@ func (s *copyWriter) table(note []byte) []byte {
 type copyFile struct {
 	copiedFrames
 	f      *os.File
+	name   string
 	size   int64
 	damage *Damage
 	seal   formats.Seal // of what it is a copy of
@@ -159,15 +160,15 @@ type copyFile struct {
 
 // openCopyFile reads the table of the copy called name. It closes f if it fails.
 func openCopyFile(f *os.File, name string) (*copyFile, error) {
-	s := &copyFile{copiedFrames: copiedFrames{r: f}, f: f}
-	if err := s.open(name); err != nil {
+	s := &copyFile{copiedFrames: copiedFrames{r: f}, f: f, name: name}
+	if err := s.open(); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *copyFile) open(name string) error {
+func (s *copyFile) open() error {
 	info, err := s.f.Stat()
 	if err != nil {
 		return err
@@ -197,7 +198,7 @@ func (s *copyFile) open(name string) error {
 	if err := json.Unmarshal(b[:size], &n); err != nil {
 		return err
 	}
-	if n.Name != name || s.end() != at {
+	if n.Name != s.name || s.end() != at {
 		return errors.New("a copy of something else")
 	}
 	s.size, s.seal = n.Size, n.Seal

@@ -43,7 +43,7 @@ func TestAtOnce(t *testing.T) {
 		p, n := New(nil, accounts, Options{}), int64(len(packed))
 		raw := &nodestest.Counted{ReaderAt: formats.BytesReader(packed)}
 		key := source.FileKey{Path: "a", Version: source.Version{Stamp: formats.Stamp{Size: n}}}
-		s := p.Expand(key, Deflate, raw, int64(len(c.content)))
+		s := p.Expand(key, nil, Deflate, raw, int64(len(c.content)))
 		b := make([]byte, 128<<10)
 		err := accounts.Do(t.Context(), 0, func(ctx context.Context) error {
 			got, err := s.ReadAt(ctx, b, 0)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -47,6 +48,17 @@ func keyOf(t testing.TB, dir, name string) source.FileKey {
 		t.Fatal(err)
 	}
 	return source.FileKey{Path: name, Version: info.Version}
+}
+
+// contentOf returns what names the copy of a file.
+func contentOf(t testing.TB, dir, disk string, k source.FileKey) *formats.Content {
+	t.Helper()
+	if disk == "" {
+		return nil
+	}
+	return formats.NewContents(cache.NewDisk(disk, 1<<30, nil)).Of(dir+"/"+k.Path, k.Version.Stamp, func(ctx context.Context) (string, error) {
+		return formats.ContentKey(ctx, rawOf(t, dir, k), k.Version.Size)
+	})
 }
 
 // openContent returns what a file decompresses to.

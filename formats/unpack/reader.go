@@ -21,8 +21,8 @@ type Stream struct {
 
 // Expand returns a reader of what c makes of raw: the stored bytes of a member at a version, which
 // should give size bytes. The key names the member like no other file.
-func (p *Unpacker) Expand(k source.FileKey, c Compression, raw nodes.ReaderAt, size int64) *Stream {
-	return &Stream{p, packedFile{k, c, raw, size}, size <= p.smallSize}
+func (p *Unpacker) Expand(k source.FileKey, content *formats.Content, c Compression, raw nodes.ReaderAt, size int64) *Stream {
+	return &Stream{p, packedFile{k, content, c, raw, size}, size <= p.smallSize}
 }
 
 // Open returns what the stream gives like Unpacker.Open.
@@ -44,11 +44,8 @@ func (r *Stream) use(ctx context.Context) (*cache.Ref[source.FileKey, *stream], 
 			packedFile: r.packedFile, ahead: !r.p.nested && r.c.Window > 0,
 			ends: r.p.ends, lost: r.p.lost, turn: make(chan struct{}, 1),
 		}
-		if r.p.disk != nil && !r.inMemory {
-			var err error
-			if s.copies, err = newStore(ctx, r.p.disk, r.p.log, r.packedFile); err != nil {
-				return nil, err
-			}
+		if !r.inMemory {
+			s.copies = newStore(r.p.disk, r.p.log, r.packedFile)
 		}
 		return s, s.open(ctx)
 	})
@@ -192,7 +189,7 @@ func (r *Stream) saved(ctx context.Context) (size int64, missing *cache.NotSaved
 	}
 	missing = &cache.NotSavedError{}
 	if s.Value.copies != nil {
-		missing.Name = s.Value.copies.name
+		missing.Name = s.Value.copies.place.Find(ctx).Await
 	}
 	return 0, missing, nil
 }

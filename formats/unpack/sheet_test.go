@@ -371,8 +371,9 @@ func TestBomb(t *testing.T) {
 	zeros := formatstest.ZstdWindow(t, make([]byte, 70<<20), 1<<20)
 	dir := t.TempDir()
 	writeFile(t, dir, "a.zst", zeros)
-	p, k := openUnpacker(t, dir, "a.zst", t.TempDir())
-	u := p.Expand(k, unpack.Zstd, formats.BytesReader(zeros), 1<<30)
+	disk := t.TempDir()
+	p, k := openUnpacker(t, dir, "a.zst", disk)
+	u := p.Expand(k, contentOf(t, dir, disk, k), unpack.Zstd, formats.BytesReader(zeros), 1<<30)
 	if n, err := u.ReadAt(t.Context(), make([]byte, 100), 1<<20); n != 100 || err != nil {
 		t.Errorf("before it is too much: %d bytes, %v", n, err)
 	}
@@ -404,7 +405,10 @@ func TestCopies(t *testing.T) {
 		p, k := openUnpacker(t, dir, "a.gz", disk)
 		defer p.CloseStreams()
 		raw := &nodestest.Counted{ReaderAt: formats.BytesReader(packed)}
-		c, err := p.Open(t.Context(), k, raw, unpack.Choice{})
+		content := formats.NewContents(cache.NewDisk(disk, 1<<30, nil)).Of("a.gz", k.Version.Stamp, func(ctx context.Context) (string, error) {
+			return formats.ContentKey(ctx, formats.BytesReader(packed), int64(len(packed)))
+		})
+		c, err := p.Open(t.Context(), k, raw, unpack.Choice{Content: content})
 		if err != nil {
 			t.Fatal(err)
 		}

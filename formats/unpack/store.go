@@ -2,70 +2,49 @@ package unpack
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/source"
-	"recfs/nodes"
 )
 
 // A store is where the seekable copy of one version of a file lies in the disk cache.
 type store struct {
 	disk *cache.Disk
 	log  *slog.Logger
-	raw  nodes.ReaderAt
-	v    source.Version
-	name string        // of the copy
-	good *formats.Seal // of a copy that is known to be of raw; nil: none is yet
+	packedFile
+	place cache.Place
+	good  *formats.Seal // of a copy that is known to be of raw; nil: none is yet
 }
 
-// newStore returns where the copy of what c makes of raw lies.
-func newStore(ctx context.Context, disk *cache.Disk, log *slog.Logger, f packedFile) (*store, error) {
-	id, err := identity(ctx, f)
+// newStore returns where the copy of what c makes of raw lies, nil if none is made.
+func newStore(disk *cache.Disk, log *slog.Logger, f packedFile) *store {
 	// The number is raised when copies are written in another way, or a decoder gives other bytes, or
 	// damage, than before.
-	return &store{disk: disk, log: log, raw: f.raw, v: f.key.Version, name: "unpacked-5 " + id}, err
-}
-
-// identity names what a file decompresses to by its size and samples of its
-// bytes, so that it keeps its copy when it is moved, linked or copied. Whether
-// the rest of its bytes are those of the copy, isOf tells.
-func identity(ctx context.Context, f packedFile) (string, error) {
-	const samples, sample = 5, 4096
-	size := f.key.Version.Size
-	h := sha256.New()
-	fmt.Fprintln(h, f.c.Name, f.c.Stream, size)
-	b := make([]byte, min(sample, size))
-	for i := range int64(samples) {
-		off := (size - int64(len(b))) / (samples - 1) * i
-		if i == samples-1 {
-			off = size - int64(len(b))
-		}
-		n, err := f.raw.ReadAt(ctx, b, off)
-		if hurt := (*Damage)(nil); err != nil && err != io.EOF && !errors.As(err, &hurt) {
-			return "", err
-		}
-		h.Write(b[:n])
+	place := f.content.At(fmt.Sprintf("unpacked-6 %s %s", f.c.Name, f.c.Stream))
+	if disk == nil || place == nil {
+		return nil
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
+	return &store{disk: disk, log: log, packedFile: f, place: place}
 }
 
 // open opens the complete copy; nil if there is none.
 func (s *store) open(ctx context.Context) *copyFile {
-	f, err := s.disk.Open(s.name)
+	found := s.place.Find(ctx)
+	if len(found.Names) == 0 {
+		return nil
+	}
+	name := found.Names[0]
+	f, err := s.disk.Open(name)
 	if err != nil {
 		return nil
 	}
 	info, statErr := f.Stat()
-	done, err := openCopyFile(f, s.name)
+	done, err := openCopyFile(f, name)
 	switch {
 	case err != nil && statErr == nil:
-		s.disk.Remove(s.name, info)
+		s.disk.Remove(name, info)
 		return nil
 	case err != nil:
 		return nil
@@ -76,32 +55,36 @@ func (s *store) open(ctx context.Context) *copyFile {
 	return done
 }
 
-// isOf reports whether a copy with that seal is of this file. If the stamp does
-// not tell, all that was decompressed is compared, and what was found is kept
-// under the stamp: it holds for this file, and the copy may be of more of them.
+// begin begins a copy of what is read from raw; nil if there can be none.
+func (s *store) begin(ctx context.Context, raw *formats.Tally) *copyWriter {
+	name := s.place.Name(ctx)
+	if name == "" {
+		return nil
+	}
+	return newCopyWriter(s.disk, name, raw)
+}
+
+// isOf reports whether a copy with that seal is of this file. If neither the stamp nor a note of
+// its place tells, all that was decompressed is compared.
 func (s *store) isOf(ctx context.Context, seal formats.Seal) bool {
-	if s.good != nil && s.good.Sum == seal.Sum || seal.Stamp.Same(s.v.Stamp) {
-		s.good = &seal
+	if s.good != nil && s.good.Sum == seal.Sum {
 		return true
 	}
-	found := fmt.Sprintf("%s %x", s.name, s.v.Append(nil))
-	seal.Stamp = s.v.Stamp
-	if b, ok := s.disk.Load(found); ok && seal.Stamp.Changed != 0 && string(b) == string(seal.Append(nil)) {
-		s.good = &seal
-		return true
-	}
-	fit, _, err := formats.Seal{Length: seal.Length, Sum: seal.Sum}.Fit(ctx, formats.Input{ReaderAt: s.raw, Size: s.v.Size})
+	in := formats.Input{ReaderAt: s.raw, Size: s.key.Version.Size, Stamp: s.key.Version.Stamp, Content: s.content}
+	fit, tally, err := seal.Fit(ctx, in)
 	if err != nil || fit == formats.Other {
 		return false
 	}
-	s.disk.Save(found, seal.Append(nil))
+	if tally != nil {
+		s.content.Prove(ctx, seal)
+	}
 	s.good = &seal
 	return true
 }
 
 // commit completes a copy and opens it; nil if that failed.
 func (s *store) commit(part *copyWriter, e *end) *copyFile {
-	done := part.commit(e.size, e.hurt, s.v.Stamp)
+	done := part.commit(e.size, e.hurt, s.key.Version.Stamp)
 	if done != nil {
 		s.good = &done.seal
 	}
@@ -112,6 +95,6 @@ func (s *store) commit(part *copyWriter, e *end) *copyFile {
 func (s *store) damaged(done *copyFile, err error) {
 	s.log.Warn("cache file is damaged and is made again", "path", done.f.Name(), "err", err)
 	if info, err := done.f.Stat(); err == nil {
-		s.disk.Remove(s.name, info)
+		s.disk.Remove(done.name, info)
 	}
 }

@@ -33,9 +33,10 @@ const (
 
 // A packedFile is a compressed file, or a member of a container, at a version.
 type packedFile struct {
-	key source.FileKey
-	c   Compression
-	raw nodes.ReaderAt
+	key     source.FileKey
+	content *formats.Content // nil: no copy is made
+	c       Compression
+	raw     nodes.ReaderAt
 
 	size int64 // that it should give, or formats.UnknownSize
 }
@@ -106,7 +107,7 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 			if i == 0 && s.end == nil {
 				return s.first(ctx)
 			}
-			s.begin()
+			s.begin(ctx)
 		case decoding:
 			if s.part != nil {
 				if b, err := s.part.frame(i); err == nil {
@@ -137,7 +138,7 @@ func (s *stream) step(ctx context.Context) (*end, error) {
 	}
 	defer s.leave()
 	if s.end == nil && s.state == idle {
-		s.begin()
+		s.begin(ctx)
 	}
 	if s.end == nil {
 		b, err := s.advance(ctx)
@@ -171,11 +172,11 @@ func (s *stream) first(ctx context.Context) ([]byte, error) {
 }
 
 // begin goes from idle to decoding.
-func (s *stream) begin() {
+func (s *stream) begin(ctx context.Context) {
 	raw := formats.NewTally(s.raw)
 	s.fwd = &forward{dec: newDecoder(s.c, raw, s.key.Version.Size, inputSize)}
 	if s.copies != nil {
-		s.part = newCopyWriter(s.copies.disk, s.copies.name, raw)
+		s.part = s.copies.begin(ctx, raw)
 	}
 	s.state, s.began = decoding, time.Now()
 }

@@ -24,7 +24,7 @@ func TestStreamBackwards(t *testing.T) {
 		dir := t.TempDir()
 		writeFile(t, dir, "a.gz", formatstest.Gzip(t, content))
 		p, k := openUnpacker(t, dir, "a.gz", disk)
-		u := p.Expand(k, unpack.Gzip, rawOf(t, dir, k), 1<<30)
+		u := p.Expand(k, contentOf(t, dir, disk, k), unpack.Gzip, rawOf(t, dir, k), 1<<30)
 		for range 10 {
 			off := rand.IntN(len(content))
 			b := make([]byte, 100_000)
@@ -56,7 +56,7 @@ func TestStreamsShareFrames(t *testing.T) {
 	raw := &nodestest.Counted{ReaderAt: rawOf(t, dir, k)}
 	for i := range 3 {
 		b := make([]byte, 1000)
-		if _, err := p.Expand(k, unpack.Gzip, raw, 1<<30).ReadAt(t.Context(), b, 2_000_000); err != nil || !bytes.Equal(b, content[2_000_000:][:1000]) {
+		if _, err := p.Expand(k, nil, unpack.Gzip, raw, 1<<30).ReadAt(t.Context(), b, 2_000_000); err != nil || !bytes.Equal(b, content[2_000_000:][:1000]) {
 			t.Fatal(err)
 		}
 		p.CloseStreams()
@@ -79,9 +79,11 @@ func TestListedOnce(t *testing.T) {
 	content := formatstest.Compressible(3_000_000)
 	dir := t.TempDir()
 	writeFile(t, dir, "a.gz", formatstest.Gzip(t, content))
-	p, k := openUnpacker(t, dir, "a.gz", t.TempDir())
+	disk := t.TempDir()
+	p, k := openUnpacker(t, dir, "a.gz", disk)
 	raw := &nodestest.Counted{ReaderAt: rawOf(t, dir, k)}
-	c, err := p.Open(t.Context(), k, raw, unpack.Choice{Listed: true, Streams: true})
+	how := unpack.Choice{Listed: true, Streams: true, Content: contentOf(t, dir, disk, k)}
+	c, err := p.Open(t.Context(), k, raw, how)
 	if err != nil || c.Size != formats.UnknownSize || raw.Bytes.Load() > 100<<10 {
 		t.Fatalf("%d bytes, %d read, %v", c.Size, raw.Bytes.Load(), err)
 	}
@@ -94,7 +96,7 @@ func TestListedOnce(t *testing.T) {
 	if n, readErr := c.ReadAt(t.Context(), make([]byte, 100), 1_000_000); size != int64(len(content)) || err != nil || n != 100 || readErr != nil {
 		t.Errorf("size %d, %v; %d bytes, %v", size, err, n, readErr)
 	}
-	c, err = p.Open(t.Context(), k, raw, unpack.Choice{Listed: true, Streams: true})
+	c, err = p.Open(t.Context(), k, raw, how)
 	if c.Size != size || err != nil || raw.Bytes.Load() > 100<<10 {
 		t.Errorf("opened again: %d bytes, %d read, %v", c.Size, raw.Bytes.Load(), err)
 	}
@@ -110,7 +112,7 @@ func TestStreamWhole(t *testing.T) {
 		writeFile(t, dir, "a.gz", packed)
 		p, k := openUnpacker(t, dir, "a.gz", "")
 		raw := &nodestest.Counted{ReaderAt: rawOf(t, dir, k)}
-		u := p.Expand(k, unpack.Gzip, raw, int64(len(content)))
+		u := p.Expand(k, nil, unpack.Gzip, raw, int64(len(content)))
 		b := make([]byte, 64<<10)
 		for i := range int64(2) {
 			n, err := u.ReadAt(t.Context(), b, 0)
@@ -134,7 +136,7 @@ func TestStreamWaits(t *testing.T) {
 	writeFile(t, dir, "a.gz", formatstest.Gzip(t, formatstest.Compressible(3_000_000)))
 	p, k := openUnpacker(t, dir, "a.gz", "")
 	raw := &stuckReader{ReaderAt: rawOf(t, dir, k), stuck: make(chan struct{})}
-	u := p.Expand(k, unpack.Gzip, raw, 1<<30)
+	u := p.Expand(k, nil, unpack.Gzip, raw, 1<<30)
 	first := make(chan error)
 	go func() {
 		_, err := u.ReadAt(t.Context(), make([]byte, 10), 1_000_000)

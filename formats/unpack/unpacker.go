@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -78,8 +79,9 @@ type Content struct {
 
 // A Choice is what can be chosen for a file.
 type Choice struct {
-	Streams bool // its size need not be known: a large one is not read to its end
-	Listed  bool // it is a container: it is read once, and then here and there
+	Streams bool             // its size need not be known: a large one is not read to its end
+	Listed  bool             // it is a container: it is read once, and then here and there
+	Content *formats.Content // of the file; nil: no copy is made
 }
 
 // A DamageFunc reports whether a compressed stream is damaged; nil: it is not.

@@ -31,7 +31,10 @@ func TestWindowGrows(t *testing.T) {
 	writeFile(t, dir, "a.zst", packed)
 	for _, disk := range []string{"", t.TempDir()} {
 		p, k := openUnpacker(t, dir, "a.zst", disk)
-		c := openContent(t, p, dir, k)
+		c, err := p.Open(t.Context(), k, rawOf(t, dir, k), unpack.Choice{Content: contentOf(t, dir, disk, k)})
+		if err != nil {
+			t.Fatal(err)
+		}
 		got, err := io.ReadAll(nodes.Reader(t.Context(), nodes.SectionContent(c, 0, c.Size)))
 		if err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes, %v", len(got), err)

@@ -41,7 +41,7 @@ func New[T any](format string, rec formats.Recording, c *cache.Cache) *Tree[T] {
 		kept:     cache.NewMemo[textKey, keptSizes](c, nil),
 		layouts:  cache.NewMemo[textKey, *layout](c, nil),
 	}
-	t.kept.Durable(func(k textKey) string { return t.IndexName(format, k.view) }, keptSizes.encode, t.resumeSizes)
+	t.kept.Durable(func(k textKey) cache.Place { return t.Place(format, k.view) }, keptSizes.encode, t.resumeSizes)
 	return t
 }
 

@@ -41,6 +41,13 @@ func (s *Shelf) Save(name string, b []byte) {
 	s.saves++
 }
 
+// Forget drops what is kept under a name.
+func (s *Shelf) Forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.kept, name)
+}
+
 // forgedMemory is how many bytes a tree may allocate besides 16 times what it
 // does with the right index: what is decoded anew, but nothing of a claimed size.
 const forgedMemory = 256 << 20

@@ -1,5 +1,5 @@
 // Package indexfile is the codec of saved indexes: what a pass over a recording learned, kept on
-// disk by a durable cache.Memo under the name of formats.Input.IndexName. The values are those of
+// disk by a durable cache.Memo at the place of formats.Input.Place. The values are those of
 // each format. The head before them, the encodings of numbers, texts and lists, and what bounds
 // them are the same for all.
 //

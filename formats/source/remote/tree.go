@@ -39,7 +39,7 @@ func (t Tree) folder(name string) string {
 }
 
 // ID implements source.Tree.
-func (t Tree) ID() source.ID { return source.ID{Path: t.s.place(t.dir)} }
+func (t Tree) ID() string { return t.s.place(t.dir) }
 
 // Stat implements source.Tree.
 func (t Tree) Stat(ctx context.Context, name string) (source.Info, error) {

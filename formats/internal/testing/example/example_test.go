@@ -91,10 +91,11 @@ func TestGrowingFiles(t *testing.T) {
 // A tick reads its own chunk, and what is saved stands without a read.
 func TestReads(t *testing.T) {
 	in := formats.BytesInput("x.scores", []byte(longLog(20_000)), time.Unix(1e9, 0))
-	in.ID, in.Stamp = "x", formats.Stamp{Size: in.Size, Changed: 1}
+	in.Stamp = formats.Stamp{Size: in.Size, Changed: 1}
 	counted := &nodestest.Counted{ReaderAt: in.ReaderAt}
 	in.ReaderAt = counted
 	shelf := &nodestest.Shelf{}
+	formatstest.Keep(&in, shelf)
 	var root nodes.Dir
 	for range 2 {
 		c := cache.New(1<<20, shelf)

@@ -16,7 +16,7 @@ func FromFS(fsys iofs.FS) source.Tree { return fsTree{fsys} }
 
 type fsTree struct{ fsys iofs.FS }
 
-func (t fsTree) ID() source.ID { return source.ID{} }
+func (t fsTree) ID() string { return "" }
 
 func (t fsTree) Inside(string) (string, bool) { return "", false }
 
