@@ -245,6 +245,32 @@ func TestMemoDurable(t *testing.T) {
 	}
 }
 
+// A moved is the Place of what may lie under an earlier name.
+type moved struct{}
+
+func (moved) Find(context.Context) Found  { return Found{[]string{"now", "before"}, "now"} }
+func (moved) Name(context.Context) string { return "now" }
+
+// What was found under an earlier name has its own from then on, and so has what was made in its
+// stead.
+func TestMemoMoves(t *testing.T) {
+	for saved, want := range map[string]string{"sound": "sound", "bad": "made"} {
+		disk := &mapStore{m: map[string][]byte{"before": []byte(saved)}}
+		m := NewMemo(newCache(t, 1<<20, disk), func(context.Context, int) (string, int64, error) { return "made", 4, nil }).Durable(
+			func(int) Place { return moved{} }, func(v string) []byte { return []byte(v) },
+			func(_ context.Context, _ int, b []byte) (string, int64, error) {
+				if string(b) == "bad" {
+					return "", 0, errors.New("bad")
+				}
+				return string(b), 5, nil
+			})
+		v, err := m.Get(t.Context(), 1)
+		if _, old := disk.m["before"]; v != want || err != nil || string(disk.m["now"]) != want || old {
+			t.Errorf("%s: %q, %v, kept %q", saved, v, err, disk.m)
+		}
+	}
+}
+
 func BenchmarkMemoHit(b *testing.B) {
 	c := New(1<<20, nil)
 	defer c.Close()

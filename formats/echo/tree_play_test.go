@@ -248,7 +248,7 @@ func BenchmarkPlay(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		c := cache.New(64<<20, nil)
-		p := openTree(b, benchFile(), c).(play.Recording)
+		p := openTree(b, benchFile(), c, nil).(play.Recording)
 		if _, err := p.About(b.Context()); err != nil {
 			b.Fatal(err)
 		}

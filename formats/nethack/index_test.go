@@ -25,8 +25,8 @@ import (
 	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/indexfile"
-	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/rowcount"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )

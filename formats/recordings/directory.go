@@ -1,10 +1,14 @@
 package recordings
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"sync"
+
+	"github.com/cespare/xxhash/v2"
 
 	"recfs/formats"
 )
@@ -68,34 +72,30 @@ func (f talliedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 	return f.r.ReadAt(ctx, p, off)
 }
 
-// fit compares the files of an index with those that are there, and reports whether each is one of
-// its and has no more than that. ErrOther: one of them is another.
-func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) (same bool, err error) {
-	entries, err := iofs.ReadDir(t.FS, ".")
-	same = len(entries) == len(parts)
+// fit compares the files of an index with those that are there. ErrOther: one of them is another.
+func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) error {
 	for _, p := range parts {
 		info, err := iofs.Stat(t.FS, p.name)
 		if errors.Is(err, iofs.ErrNotExist) || err == nil && p.seal.Length < x.Reach(p.name) {
-			return false, formats.ErrOther
+			return formats.ErrOther
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		in := formats.Input{ReaderAt: formats.FileReader(t.FS, p.name), Size: info.Size(), Stamp: formats.StampOf(info)}
 		fit, tally, err := p.seal.Fit(ctx, in)
 		switch {
 		case err != nil:
-			return false, err
+			return err
 		case fit == formats.Other:
-			return false, formats.ErrOther
+			return formats.ErrOther
 		case tally != nil:
 			t.of[p.name] = tally
 		default:
 			t.known[p.name] = p.seal
 		}
-		same = same && fit == formats.Same
 	}
-	return same, err
+	return nil
 }
 
 // seals returns the parts that an index is made of. A file with the stamp that it had before keeps
@@ -140,7 +140,18 @@ func (o *Opened) scanDir(ctx context.Context, earlier formats.Index, t *tallies)
 	if err != nil {
 		return nil, 0, err
 	}
-	return o.sealed(ctx, x, formats.Seal{Stamp: o.Stamp}, parts)
+	return o.sealed(ctx, x, sealOf(o.Stamp, parts), parts)
+}
+
+// sealOf returns the seal of a directory, which is made of those of its files.
+func sealOf(stamp formats.Stamp, parts []part) formats.Seal {
+	all, sum := formats.Seal{Stamp: stamp}, xxhash.New()
+	for _, p := range parts {
+		all.Length += p.seal.Length
+		fmt.Fprintf(sum, "%s\x00%d %x ", p.name, p.seal.Length, p.seal.Sum)
+	}
+	all.Sum = sum.Sum64()
+	return all
 }
 
 // refreshDir returns the index of a directory that changed, if its files begin with those of the
@@ -151,13 +162,13 @@ func (o *Opened) refreshDir(ctx context.Context, f file) (*sealedIndex, int64, e
 		return nil, 0, err
 	}
 	t := newTallies(o.FS)
-	same, err := t.fit(ctx, x, f.parts)
-	if err != nil {
+	if err := t.fit(ctx, x, f.parts); err != nil {
 		return nil, 0, err
 	}
-	if same {
+	made, cost, err := o.scanDir(ctx, x, t)
+	if err == nil && made.seal.Length == f.seal.Length && made.seal.Sum == f.seal.Sum && o.hasHead(f) && bytes.Equal(made.Append(nil), f.index) {
 		o.Content.Prove(ctx, f.seal)
-		return o.sealed(ctx, x, f.seal, f.parts)
+		made.seal, made.parts = f.seal, f.parts
 	}
-	return o.scanDir(ctx, x, t)
+	return made, cost, err
 }

@@ -1,6 +1,7 @@
 package recordings
 
 import (
+	"bytes"
 	"context"
 
 	"recfs/cache"
@@ -126,11 +127,17 @@ func (s *Store[K]) refresh(ctx context.Context, key indexKey[K], o *Opened, f fi
 	case fit == formats.Grown:
 		return s.pass(o, key, tally, seen).run(ctx, x)
 	}
-	if tally != nil {
+	if o.hasHead(f) {
 		o.Content.Prove(ctx, f.seal)
+	} else {
+		f.seal.Stamp = o.Stamp
 	}
 	return o.sealed(ctx, x, f.seal, nil)
 }
+
+// hasHead reports whether the recording has the head that is kept with an index: then both hold for
+// it.
+func (o *Opened) hasHead(f file) bool { return bytes.Equal(o.Head.Append(nil), f.head) }
 
 // fit reports what the index is worth for in. One of a pass that did not come to its end is never
 // all of it.
