@@ -25,7 +25,7 @@ func TestFindOffersIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		stdout.Reset()
-		writeNew(t, filepath.Join(dir, "b.teehistorian"), content)
+		writeNew(t, filepath.Join(dir, "b.teehistorian"), append(content, 0)) // no copy, whose index would be there
 		e := &env{stdout: &stdout, stderr: &stderr, terminal: true, answers: strings.NewReader(answer)}
 		err = commands().named("find").execute(t.Context(), e, []string{"--player", "alice", dir})
 		if err != nil && !errors.Is(err, errReported) {
