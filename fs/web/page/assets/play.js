@@ -99,6 +99,7 @@ async function begin() {
   if (main.dataset.error) return report(main.dataset.error);
   main.replaceChildren(notice);
   const about = await source.get("about");
+  if (!about.kind) return report(about.error ?? "Recordings of this kind are not played here.");
   const view = new View(about, source);
   source.fail = (text, again) => view.fail(text, again);
   const { head, work } = layout(view);
@@ -114,6 +115,7 @@ async function begin() {
   if (view.scene.legend) work.append(el("p", { className: "legend dim" }, view.scene.legend));
   head.append(share(view), keys(view));
   watch(view);
+  if (!view.timed && about.kind !== "map") view.fail(about.error ?? "There is nothing to play yet: the recording has no ticks.");
   await state(view);
   view.repaint();
 }

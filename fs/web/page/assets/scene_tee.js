@@ -7,12 +7,13 @@ import { placed } from "./view.js";
 const reach = 380; // how far a hook flies
 const radius = 14;
 
-/** hue tells teams apart, and in team 0 everybody from the others. */
-const hue = (e) => {
-  const n = Number(e.team) || Number(e.id) * 7 + 3;
-  return e.team === "red" ? 5 : e.team === "blue" ? 220 : (n * 137.508) % 360;
+/** paint is what a tee is filled with: a colour for each team, in team 0 its own one if it has any. */
+const paint = (e, light) => {
+  const team = Number(e.team), own = !team && e.color;
+  const hue = { red: 5, blue: 220 }[e.team] ?? ((team || Number(e.id) * 7 + 3) * 137.508) % 360;
+  return own || `hsl(${hue} 62% ${light}%)`;
 };
-const teamText = (e) => (e.team && e.team !== "0" ? ` · ${/^\d+$/.test(e.team) ? "team " : ""}${clean(e.team, 12)}` : "");
+const teamText = (e) => (e.team && e.team !== "0" ? ` · ${isNaN(e.team) ? "" : "team "}${clean(e.team, 12)}` : "");
 
 /** scene shows a teehistorian. */
 export function scene(view) {
@@ -24,7 +25,7 @@ export function scene(view) {
   });
   return {
     legend: "A dashed line is where a held hook would go: along the aim, 380 units or to the first solid tile. The recording does not say whether it held. "
-      + "Colours are teams; in team 0 everybody has one. A ring: who is followed. ⚑: finished. … : writes.",
+      + "Colours are teams; in team 0 everybody has an own one. A ring: who is followed. ⚑: finished. … : writes.",
     kinds: ["join", "leave", "name", "chat", "command", "vote", "kill", "emote", "team", "finish", "save", "load", "login", "other"],
     extent: (at) => map.bounds ?? around(at),
     entities: (at, camera) => placed(at.entities, camera),
@@ -68,9 +69,8 @@ function hook(ctx, camera, c, e, to) {
 /** tee is a round body on two feet, whose eyes and hand go where it aims. */
 function tee(ctx, camera, e, followed, c) {
   const x = camera.sx(e.x), y = camera.sy(e.y), r = Math.max(4, radius * camera.scale);
-  const light = dark.matches ? 62 : 54, edge = dark.matches ? 88 : 22;
-  ctx.fillStyle = `hsl(${hue(e)} 62% ${light}%)`;
-  ctx.strokeStyle = `hsl(${hue(e)} 45% ${edge}%)`;
+  ctx.fillStyle = paint(e, dark.matches ? 62 : 54);
+  ctx.strokeStyle = c.ink;
   ctx.lineWidth = Math.max(1, r / 8);
   const angle = e.a === null ? 0 : (e.a / 128) * Math.PI, dx = Math.cos(angle), dy = Math.sin(angle);
   if (r > 6) {

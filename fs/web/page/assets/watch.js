@@ -35,8 +35,9 @@ export function watch(view) {
 
 /** grown takes over what is new. */
 function grown(view, about) {
+  if (!view.timed) return location.reload();
   view.blocks.forget(view.last);
-  Object.assign(view, { about, first: about.first, last: about.last, tick: view.tick ?? about.first });
+  Object.assign(view, { about, first: about.first, last: about.last });
   view.say("The recording goes on.");
   view.tell("grow");
   view.repaint();
