@@ -49,7 +49,7 @@ export function layersPanel(view, state, act) {
   return {
     update() {
       for (const l of boxes.keys()) tell(l);
-      note.textContent = pictures.out ? `${pictures.out} layers are not drawn, as there is no room for more pictures. Hide others to see them.` : "";
+      note.textContent = pictures.out ? `${pictures.out === 1 ? "1 layer is" : pictures.out + " layers are"} not drawn: there is no room for larger or more pictures.` : "";
       const { tile: t } = cells;
       const cell = (c) => `${clean(layerName(map.layers[c.index]), 40)}: ${c.cell ?? "cannot be read"}`;
       tile.textContent = t ? [`Column ${t.x}, row ${t.y}`, ...t.layers.filter((c) => c.cell !== ".").slice(0, 8).map(cell)].join("; ") : "";

@@ -26,7 +26,7 @@ export function stage(view) {
 /** watched puts the camera on who is followed, or on all there is as long as nobody moved it. */
 function watched(view, at) {
   const { camera } = view;
-  if (view.wide && view.follow === null && (at || !view.timed) && !view.fitted) {
+  if (view.wide && view.follow === null && (at || !view.timed) && !view.fitted && camera.width > 1) {
     view.fitted = true;
     view.all();
   }
