@@ -50,7 +50,7 @@ func TestDocuments(t *testing.T) {
 			t.Skipf("the documents use %s, which is not installed", tool)
 		}
 	}
-	for _, name := range []string{"README.md", "docs/guide.md", "docs/cookbook.md", "docs/serve.md"} {
+	for _, name := range []string{"README.md", "docs/guide.md", "docs/cookbook.md", "docs/serve.md", "docs/page.md"} {
 		t.Run(filepath.Base(name), func(t *testing.T) { runDocument(t, name) })
 	}
 }

@@ -3,7 +3,6 @@ package catalogue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"path"
@@ -106,23 +105,6 @@ func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summ
 			}
 		}
 	}
-}
-
-// summaryOf returns what a record says, if that is anything.
-func summaryOf(r *ledger.Record) (s Summary, ok bool, err error) {
-	switch {
-	case r.Unlisted:
-		return Summary{Path: r.Path, PathHex: formats.HexOf(r.Path)}, true, nil
-	case r.Line == "":
-		return s, false, nil
-	}
-	if err = json.Unmarshal([]byte(r.Line), &s); err == nil {
-		s.Outcome, err = outcomeOf(r.Outcome)
-		for _, t := range r.Tables {
-			s.Tables = append(s.Tables, t.Name)
-		}
-	}
-	return s, true, err
 }
 
 // Summarize returns what is known of a recording, with what only its

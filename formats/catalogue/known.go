@@ -1,15 +1,10 @@
 package catalogue
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"strconv"
-	"strings"
 	"time"
-	"unique"
 
-	"recfs/cache"
+	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
 	"recfs/nodes"
 )
@@ -19,95 +14,7 @@ import (
 type Known struct {
 	Walking bool // nobody has looked at all of it yet: these are those that were found so far
 	c       *Catalogue
-	list    *ledger.List
-	rest    []ledger.Record // behind the list
-}
-
-// A Line is a Summary as a query looks at it.
-type Line struct {
-	Summary
-	Began int64  // Start in nanoseconds since 1970, if it is known
-	Words string // path, map and players in lower case, with NULs between them
-}
-
-// lineCost is about what a Line takes in memory without its texts.
-const lineCost = 512
-
-func newLine(s Summary) (l Line, cost int64) {
-	var words strings.Builder
-	add := func(text string) {
-		words.WriteString(strings.ToLower(text))
-		words.WriteByte(0)
-	}
-	add(s.Path)
-	if s.Map != nil {
-		add(*s.Map)
-		*s.Map = unique.Make(*s.Map).Value()
-	}
-	for i, name := range s.Players { // the same ones play often
-		add(name)
-		s.Players[i] = unique.Make(name).Value()
-	}
-	s.Format, s.Runners, s.Tables = unique.Make(s.Format).Value(), nil, nil
-	l = Line{Summary: s, Words: words.String()}
-	if s.Start != nil {
-		if t, err := time.Parse(time.RFC3339Nano, *s.Start); err == nil {
-			l.Began = t.UnixNano()
-		}
-	}
-	return l, lineCost + int64(len(s.Path)+len(s.PathHex)+len(s.Error)+len(l.Words)+16*cap(s.Players))
-}
-
-// Row returns the line of recordings.jsonl with most players at most, those first of whom first
-// says so, and behind them how many there are.
-func (l *Line) Row(most int, first func(name string) bool) (json.RawMessage, error) {
-	s, total := l.Summary, []byte("null")
-	if s.Players != nil {
-		total = strconv.AppendInt(nil, int64(len(s.Players)), 10)
-		var named, others []string
-		for _, name := range s.Players {
-			if len(named) < most && first(name) {
-				named = append(named, name)
-			} else if len(others) < most {
-				others = append(others, name)
-			}
-		}
-		s.Players = append(named, others...)[:min(most, len(s.Players))]
-	}
-	b, err := json.Marshal(s)
-	if s.Format == "" {
-		b = []byte(unreadNulls.Replace(string(b)))
-	}
-	const behind = `,"size":` // no text has it, as quotes in it are escaped
-	return bytes.Replace(b, []byte(behind), append(append([]byte(`,"players_total":`), total...), behind...), 1), err
-}
-
-// newLines returns the Memo of lines of blocks.
-func newLines(c *cache.Cache, pages *ledger.Pages) *cache.Memo[*ledger.Block, []Line] {
-	return cache.NewMemo(c, func(ctx context.Context, b *ledger.Block) ([]Line, int64, error) {
-		records, err := pages.Get(ctx, b)
-		if err != nil {
-			return nil, 0, err
-		}
-		lines, cost, err := linesOf(records)
-		pages.Drop(b) // its lines are what is asked for
-		return lines, cost, err
-	}).Peak(func(b *ledger.Block) int64 { return 4 * b.Lines() })
-}
-
-func linesOf(records []ledger.Record) (lines []Line, cost int64, err error) {
-	lines = make([]Line, 0, len(records))
-	for i := range records {
-		s, ok, err := summaryOf(&records[i])
-		if err != nil {
-			return nil, 0, err
-		}
-		if ok {
-			l, n := newLine(s)
-			lines, cost = append(lines, l), cost+n
-		}
-	}
-	return lines, cost, nil
+	partial
 }
 
 // Each visits all lines in the order of a walk. Nobody may change them. A container of which it is
@@ -140,5 +47,60 @@ func (c *Catalogue) Known(ctx context.Context, dir nodes.Dir) (*Known, error) {
 		return nil, err
 	}
 	defer done()
-	return &Known{c: c, list: found.List}, nil
+	return &Known{c: c, partial: partial{list: found.List}}, nil
+}
+
+// known returns what is known of the archive now, or soon.
+func (r *root) known(ctx context.Context) (*Known, error) {
+	dir, err := r.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, folder := archive.FolderOf(dir); !folder {
+		return r.c.Known(ctx, dir)
+	}
+	w := r.ask(dir)
+	last, wait := r.last.Load(), patience
+	if last != nil && last.Len() >= manyRecords {
+		wait = haste
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-w.done:
+		if w.err != nil {
+			return nil, w.err
+		}
+		return &Known{c: r.c, partial: partial{list: w.s.List}}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+	}
+	if last != nil {
+		return &Known{c: r.c, partial: partial{list: last.List}}, nil
+	}
+	sofar := w.sofar.Load()
+	return &Known{true, r.c, *sofar}, nil
+}
+
+// ask returns the walk that is under way, or else begins one.
+func (r *root) ask(dir nodes.Dir) *walk {
+	r.walker.mu.Lock()
+	defer r.walker.mu.Unlock()
+	if w := r.walker.walk; w != nil && w.idle.Reset(lingering) {
+		return w
+	}
+	ctx, end := context.WithCancel(r.c.walking)
+	w := &walk{done: make(chan struct{}), end: end, idle: time.AfterFunc(lingering, end)}
+	w.sofar.Store(&partial{list: ledger.Load(nil, "", nil)})
+	r.walker.walk = w
+	r.c.walks.Go(func() {
+		defer end()
+		defer close(w.done)
+		defer w.idle.Stop()
+		w.s, w.err = r.surveyTelling(ctx, dir, func(list *ledger.List, rest []ledger.Record) {
+			w.sofar.Store(&partial{list, rest})
+		})
+	})
+	return w
 }

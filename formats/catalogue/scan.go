@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"path"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,9 +124,6 @@ func unreadableLine(at string, err error) string {
 	}
 	return unreadNulls.Replace(string(b)) + "\n"
 }
-
-// unreadNulls puts null where a Summary of which nothing is known has no other way to say so.
-var unreadNulls = strings.NewReplacer(`"format":""`, `"format":null`, `"size":0`, `"size":null`, `"modified":""`, `"modified":null`)
 
 // dir adds what dir, which is called at, is or holds.
 func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {

@@ -9,6 +9,7 @@ import (
 	iofs "io/fs"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"recfs/cache"
@@ -197,6 +198,9 @@ func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache)
 	}
 	return tables, true
 }
+
+// unreadNulls puts null where a Summary of which nothing is known has no other way to say so.
+var unreadNulls = strings.NewReplacer(`"format":""`, `"format":null`, `"size":0`, `"size":null`, `"modified":""`, `"modified":null`)
 
 // readReason is why something could not be read, without its path.
 func readReason(err error) string {
