@@ -37,14 +37,13 @@ export function timeline(view) {
 
 /** knobMover puts the knob where it is, and says the time once a second while it moves. */
 function knobMover(view, slider, knob, span) {
-  let said = 0, tick = null;
+  let said = 0, told = null;
   return () => {
-    if (view.tick === tick) return;
-    tick = view.tick;
+    const { tick } = view, now = performance.now();
     knob.style.left = `${((tick - view.first) / span()) * 100}%`;
-    const now = performance.now();
-    if (view.playing && now < said + 1000) return;
+    if (tick === told || (view.playing && now < said + 1000)) return;
     said = now;
+    told = tick;
     slider.setAttribute("aria-valuemin", view.first);
     slider.setAttribute("aria-valuemax", view.last);
     slider.setAttribute("aria-valuenow", Math.floor(tick));
