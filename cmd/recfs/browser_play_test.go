@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image/color"
+	"image/png"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"recfs/nodes/nodestest"
 )
 
 // busy is a recording of 12 players on a server of DDNet, ticks 120 to 25185.
@@ -220,5 +226,29 @@ func TestBrowserPhone(t *testing.T) {
 	if nameless := b.text(`[...document.querySelectorAll("main button, main input, main select, main a, main [role=slider]")].filter((e) =>
 		!(e.textContent.trim() || e.getAttribute("aria-label") || e.closest("label"))).map((e) => e.outerHTML).join("\n")`); nameless != "" {
 		t.Errorf("nothing names\n%s", nameless)
+	}
+}
+
+// A screenshot has tees, names and the timeline in it. That is the picture of docs/page.md, which
+// -update makes anew.
+func TestBrowserPicture(t *testing.T) {
+	b := openViewer(t, 1280, 760)
+	b.open("/.view/play/" + busy + "#t=3000&c=1900,1080,60")
+	b.wait("recfs.entities.filter((e) => e.on).length >= 3")
+	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	must(t, err)
+	drawn, err := png.Decode(bytes.NewReader(shot))
+	must(t, err)
+	colors := map[color.Color]bool{}
+	for x := range drawn.Bounds().Dx() {
+		for y := range drawn.Bounds().Dy() {
+			colors[drawn.At(x, y)] = true
+		}
+	}
+	if len(colors) < 100 {
+		t.Errorf("the picture has %d colours", len(colors))
+	}
+	if *nodestest.Update {
+		must(t, os.WriteFile("../../docs/pictures/page.png", shot, 0o666))
 	}
 }
