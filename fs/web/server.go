@@ -41,8 +41,8 @@ func NewServer(opt Options) *Server {
 	if t := s.tree; opt.Page != nil {
 		t.site = page.New(page.Tree{
 			Path: pathOf, Find: t.find, Within: t.within, Tag: t.tag, Status: func(err error) int { return refusalOf(err).status },
-			DiffMaps: opt.DiffMaps,
-		}, opt.Page)
+			List: opt.Page, DiffMaps: opt.DiffMaps,
+		})
 	}
 	s.secrets.Store(&Secrets{})
 	return s

@@ -19,7 +19,8 @@ const maxAbout = 64 << 10
 type aboutAnswer struct {
 	Path string `json:"path"`
 	*play.About
-	Map *groundAnswer `json:"map"`
+	Unit *string       `json:"unit"` // null: nothing has a place
+	Map  *groundAnswer `json:"map"`
 }
 
 // A groundAnswer is the map of a recording, with URLs of its pictures from that of about.
@@ -30,8 +31,8 @@ type groundAnswer struct {
 }
 
 // about answers with what there is to know before the first frame.
-func about(ctx context.Context, s *Site, q *query) (any, error) {
-	rec, err := s.recording(ctx, q.name)
+func about(ctx context.Context, t *Tree, q *query) (any, error) {
+	rec, err := t.recording(ctx, q.name)
 	if mute, ok := errors.AsType[*muteError](err); ok {
 		no := &play.About{Status: play.Status{Error: &mute.reason}, Lanes: []play.Lane{}, Marks: []play.Mark{}}
 		return aboutAnswer{Path: q.name, About: no}, nil
@@ -44,8 +45,11 @@ func about(ctx context.Context, s *Site, q *query) (any, error) {
 		return nil, err
 	}
 	answer := aboutAnswer{Path: q.name, About: a}
+	if a.Unit != "" {
+		answer.Unit = &a.Unit
+	}
 	if a.Map != nil {
-		if answer.Map, err = s.ground(ctx, q.name, a.Map); err != nil {
+		if answer.Map, err = t.ground(ctx, q.name, a.Map); err != nil {
 			return nil, err
 		}
 	}
@@ -67,15 +71,15 @@ func (a aboutAnswer) short() (any, error) {
 }
 
 // ground returns the map of the recording called name, nil if it is not in the tree.
-func (s *Site) ground(ctx context.Context, name string, m *play.Ground) (*groundAnswer, error) {
-	way, err := s.Find(ctx, name)
+func (t *Tree) ground(ctx context.Context, name string, m *play.Ground) (*groundAnswer, error) {
+	way, err := t.Find(ctx, name)
 	if err != nil || len(way.Entries) == 1 { // what lies beside the source is not served
 		return nil, err
 	}
 	g := &groundAnswer{Ground: *m}
 	g.Path = path.Join(path.Dir(way.Path()), m.Path)
-	if way, err = s.Find(ctx, g.Path); err != nil || !nodes.IsRecording(way.Last()) {
-		if err != nil && s.Status(err) != http.StatusNotFound {
+	if way, err = t.Find(ctx, g.Path); err != nil || !nodes.IsRecording(way.Last()) {
+		if err != nil && t.Status(err) != http.StatusNotFound {
 			return nil, err
 		}
 		return nil, nil

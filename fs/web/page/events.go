@@ -16,7 +16,7 @@ type eventsAnswer struct {
 }
 
 // events answers with the events that fit, from a tick on.
-func events(ctx context.Context, s *Site, q *query) (any, error) {
+func events(ctx context.Context, t *Tree, q *query) (any, error) {
 	ask := play.Query{
 		Back: q.number("dir", 1, -1, 1) < 0, Words: q.text("q"), ID: play.ID(q.text("id")),
 		Limit: int(q.number("limit", 100, 1, 1000)), Told: q.flag("secrets"),
@@ -35,7 +35,7 @@ func events(ctx context.Context, s *Site, q *query) (any, error) {
 	if err := q.err(); err != nil {
 		return nil, err
 	}
-	rec, err := s.playing(ctx, q.name)
+	rec, err := t.playing(ctx, q.name)
 	if err != nil {
 		return nil, err
 	}

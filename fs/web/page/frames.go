@@ -12,13 +12,13 @@ import (
 )
 
 // frames answers with a block of frames.
-func frames(ctx context.Context, s *Site, q *query) (any, error) {
+func frames(ctx context.Context, t *Tree, q *query) (any, error) {
 	block, step := q.number("block", 0, 0, math.MaxInt64), q.number("step", 1, 1, 64)
 	told := q.flag("secrets")
 	if err := q.err(); err != nil {
 		return nil, err
 	}
-	rec, err := s.playing(ctx, q.name)
+	rec, err := t.playing(ctx, q.name)
 	if err != nil {
 		return nil, err
 	}

@@ -13,4 +13,4 @@ type List interface {
 }
 
 // list answers with a page of the list.
-func list(ctx context.Context, s *Site, q *query) (any, error) { return s.list.Page(ctx, q.values) }
+func list(ctx context.Context, t *Tree, q *query) (any, error) { return t.List.Page(ctx, q.values) }

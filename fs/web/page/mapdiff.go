@@ -13,23 +13,23 @@ import (
 type DiffMaps func(ctx context.Context, a, b nodes.Dir) (*play.MapDiff, error)
 
 // mapDiff answers with how two maps differ.
-func mapDiff(ctx context.Context, s *Site, q *query) (any, error) {
-	other, err := s.Path("/" + (&url.URL{Path: q.text("with")}).EscapedPath())
+func mapDiff(ctx context.Context, t *Tree, q *query) (any, error) {
+	other, err := t.Path("/" + (&url.URL{Path: q.text("with")}).EscapedPath())
 	if err != nil || q.text("with") == "" {
 		return nil, BadParameter("with")
 	}
-	a, err := s.dir(ctx, q.name)
+	a, err := t.dir(ctx, q.name)
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.dir(ctx, other)
+	b, err := t.dir(ctx, other)
 	if err != nil {
-		if s.Status(err) == http.StatusNotFound {
+		if t.Status(err) == http.StatusNotFound {
 			err = BadParameter("with")
 		}
 		return nil, err
 	}
-	diff, err := s.DiffMaps(ctx, a, b)
+	diff, err := t.DiffMaps(ctx, a, b)
 	if diff == nil && err == nil {
 		err = &Refusal{http.StatusBadRequest, "these are not two maps"}
 	}

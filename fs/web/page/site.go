@@ -6,63 +6,16 @@ import (
 	"html"
 	"net/http"
 	"strings"
-
-	"recfs/nodes"
 )
 
 // Name is the name in the root below which all of the page is.
 const Name = ".view"
 
-// A Tree is what is served, and how.
-type Tree struct {
-	// Path returns the path that an escaped one means, which begins with a slash.
-	Path func(escaped string) (string, error)
-	// Find returns the way to what is called name.
-	Find func(ctx context.Context, name string) (nodes.Way, error)
-	// Within runs a part of a request that decodes something. It may begin again.
-	Within func(ctx context.Context, do func(context.Context) error) error
-	// Tag returns the ETag of what is at the end of a way; "": nothing tells its version.
-	Tag func(ctx context.Context, way nodes.Way) (string, error)
-	// Status is that of the reply to what cannot be answered.
-	Status func(err error) int
-	// DiffMaps tells how two maps differ.
-	DiffMaps DiffMaps
-}
-
 // A Site is the page of a Tree.
-type Site struct {
-	Tree
-	list List
-}
+type Site struct{ Tree }
 
-// New returns the page of a tree, of whose recordings the list knows.
-func New(tree Tree, list List) *Site { return &Site{tree, list} }
-
-// A Writer sends replies.
-type Writer interface {
-	http.ResponseWriter
-	// Answer sends all of a small body.
-	Answer(r *http.Request, status int, contentType string, body []byte)
-}
-
-// A Refusal is what a request gets in place of what it asked for.
-type Refusal struct {
-	Status int
-	Text   string
-}
-
-func (r *Refusal) Error() string { return r.Text }
-
-var (
-	errMethod  = &Refusal{http.StatusMethodNotAllowed, "method not allowed"}
-	errMissing = &Refusal{http.StatusNotFound, "no such file"}
-	errSite    = &Refusal{http.StatusForbidden, "another site"}
-)
-
-// BadParameter refuses a parameter of a query.
-func BadParameter(name string) error {
-	return &Refusal{http.StatusBadRequest, "bad parameter: " + name}
-}
+// New returns the page of a tree.
+func New(tree Tree) *Site { return &Site{tree} }
 
 // Serve answers a request for what is below Name.
 func (s *Site) Serve(w Writer, r *http.Request) error {

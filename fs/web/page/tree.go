@@ -1,0 +1,79 @@
+package page
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"net/http"
+
+	"recfs/nodes"
+	"recfs/nodes/play"
+)
+
+// A Tree is what is served, and how.
+type Tree struct {
+	// Path returns the path that an escaped one means, which begins with a slash.
+	Path func(escaped string) (string, error)
+	// Find returns the way to what is called name.
+	Find func(ctx context.Context, name string) (nodes.Way, error)
+	// Within runs a part of a request that decodes something. It may begin again.
+	Within func(ctx context.Context, do func(context.Context) error) error
+	// Tag returns the ETag of what is at the end of a way; "": nothing tells its version.
+	Tag func(ctx context.Context, way nodes.Way) (string, error)
+	// Status is that of the reply to what cannot be answered.
+	Status func(err error) int
+	// List knows all recordings.
+	List List
+	// DiffMaps tells how two maps differ.
+	DiffMaps DiffMaps
+}
+
+// A muteError says why a recording is not shown over time.
+type muteError struct{ reason string }
+
+func (e *muteError) Error() string { return e.reason }
+
+// dir returns the directory that the format made of the recording at a path.
+func (t *Tree) dir(ctx context.Context, name string) (nodes.Dir, error) {
+	way, err := t.Find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	e := way.Last()
+	if v, ok := e.Dir.(nodes.Volatile); ok && len(way.Entries) == 1 { // the source may be a recording
+		if e, err = v.Lookup(ctx, "."); err != nil {
+			return nil, err
+		}
+	}
+	if !nodes.IsRecording(e) {
+		return nil, iofs.ErrNotExist
+	}
+	return e.Dir.(nodes.Recording).Tree(ctx)
+}
+
+// recording returns what plays at a path. What lies there and does not play is a muteError.
+func (t *Tree) recording(ctx context.Context, name string) (play.Recording, error) {
+	dir, err := t.dir(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if rec, ok := dir.(play.Recording); ok {
+		return rec, nil
+	}
+	switch _, err := nodes.Child(ctx, dir, "error.txt"); {
+	case err == nil:
+		return nil, &muteError{"This recording does not open. Its error.txt says why."}
+	case !errors.Is(err, iofs.ErrNotExist):
+		return nil, err
+	}
+	return nil, &muteError{"Recordings of this format do not play here. Their files are in the folder."}
+}
+
+// playing is recording for who cannot do with less: what does not play is not there.
+func (t *Tree) playing(ctx context.Context, name string) (play.Recording, error) {
+	rec, err := t.recording(ctx, name)
+	if mute, ok := errors.AsType[*muteError](err); ok {
+		err = &Refusal{http.StatusNotFound, mute.reason}
+	}
+	return rec, err
+}
