@@ -208,7 +208,7 @@ func TestShortIsNotKept(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if b, _ := d.Load("name"); string(b) != "sound" {
+	if b, _ := d.Load(t.Context(), "name"); string(b) != "sound" {
 		t.Errorf("saved %q", b)
 	}
 	if h, err := Charge(Aside(), 1); err == nil || !IsShort(err) || !errors.Is(err, syscall.ENOMEM) || h.n != 0 {

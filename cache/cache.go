@@ -24,7 +24,7 @@ type Cache struct {
 // A Store keeps byte strings by name beyond the life of the process. It is
 // best effort: what was saved may be gone, but never comes back changed.
 type Store interface {
-	Load(name string) ([]byte, bool)
+	Load(ctx context.Context, name string) ([]byte, bool)
 	Save(name string, data []byte)
 	Forget(name string) // what was saved under it
 }
@@ -83,7 +83,7 @@ func (c *Cache) Load(ctx context.Context, at Place) ([]byte, bool) {
 		return nil, false
 	}
 	if found := at.Find(ctx); len(found.Names) > 0 {
-		return c.disk.Load(found.Names[0])
+		return c.disk.Load(ctx, found.Names[0])
 	}
 	return nil, false
 }

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -34,6 +35,8 @@ type Disk struct {
 	root  *os.Root // of base; nil: not opened yet
 	held  os.FileInfo
 	marks *os.File // nil: not opened yet, or not there
+
+	behind Behind // nil: nothing
 
 	mu      sync.Mutex
 	ready   bool      // the directory is there and used is known
@@ -89,8 +92,33 @@ func place(name, ext string) string {
 	return path.Join(layoutDir, h[:2], h[2:]+ext)
 }
 
-// Load returns the bytes saved under name. What is damaged is removed.
-func (d *Disk) Load(name string) ([]byte, bool) {
+// A Behind is what others made, which lies behind a Disk.
+type Behind interface {
+	// Load returns the bytes that lie under a name.
+	Load(ctx context.Context, name string) ([]byte, bool)
+	// Elsewhere reports whether there may be bytes under a name, or under any for "".
+	Elsewhere(name string) bool
+}
+
+// PutBehind has Load ask b for what the Disk does not have. It is called before all else.
+func (d *Disk) PutBehind(b Behind) { d.behind = b }
+
+// Elsewhere reports whether others may have put something under a name, of which nothing is marked.
+func (d *Disk) Elsewhere(name string) bool { return d.behind != nil && d.behind.Elsewhere(name) }
+
+// Load returns the bytes saved under name, here or behind. What is damaged is removed.
+func (d *Disk) Load(ctx context.Context, name string) ([]byte, bool) {
+	data, ok := d.load(name)
+	if ok || d.behind == nil {
+		return data, ok
+	}
+	if data, ok = d.behind.Load(ctx, name); ok {
+		d.Save(name, data)
+	}
+	return data, ok
+}
+
+func (d *Disk) load(name string) ([]byte, bool) {
 	at := place(name, sidecarExt)
 	f, info, err := d.open(at)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestDiskRefuses(t *testing.T) {
 			var out bytes.Buffer
 			d := NewDisk(base, 1<<20, slog.New(slog.NewTextHandler(&out, nil)))
 			for range 2 {
-				if b, ok := d.Load("name"); ok {
+				if b, ok := d.Load(t.Context(), "name"); ok {
 					t.Errorf("loaded %q", b)
 				}
 				if d.Lookup()("name") {
@@ -121,7 +121,7 @@ func TestDiskFollowsNoLinks(t *testing.T) {
 		must(t, os.Rename(file, kept))
 		must(t, os.Symlink(kept, file))
 	}
-	if b, ok := d.Load("name"); ok {
+	if b, ok := d.Load(t.Context(), "name"); ok {
 		t.Errorf("loaded %q", b)
 	}
 	if f, err := d.Open("name"); err == nil {
@@ -132,7 +132,7 @@ func TestDiskFollowsNoLinks(t *testing.T) {
 		t.Error(err)
 	}
 	d.Save("name", []byte("new"))
-	if b, ok := d.Load("name"); !ok || string(b) != "new" {
+	if b, ok := d.Load(t.Context(), "name"); !ok || string(b) != "new" {
 		t.Errorf("%q, %v after it was saved", b, ok)
 	}
 	if _, _, err := d.Clear(); err != nil {
@@ -155,11 +155,11 @@ func TestDiskBelievesNoOthers(t *testing.T) {
 	d, _ := tempDisk(t, 1<<20)
 	d.Save("name", []byte("data"))
 	must(t, os.Chmod(d.path("name", sidecarExt), 0o666))
-	if b, ok := d.Load("name"); ok {
+	if b, ok := d.Load(t.Context(), "name"); ok {
 		t.Errorf("loaded %q", b)
 	}
 	d.Save("name", []byte("new"))
-	if b, ok := d.Load("name"); !ok || string(b) != "new" {
+	if b, ok := d.Load(t.Context(), "name"); !ok || string(b) != "new" {
 		t.Errorf("%q, %v after it was saved", b, ok)
 	}
 }
@@ -177,7 +177,7 @@ func TestDiskReplacedMeanwhile(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	d.removeFile(at, info)
-	if b, ok := d.Load("name"); !ok || string(b) != "much longer" {
+	if b, ok := d.Load(t.Context(), "name"); !ok || string(b) != "much longer" {
 		t.Errorf("%q, %v", b, ok)
 	}
 }
@@ -194,7 +194,7 @@ func TestDiskOldLayout(t *testing.T) {
 
 	d := NewDisk(base, 1<<20, nil)
 	d.Save("name", []byte("data"))
-	if b, ok := d.Load("name"); !ok || string(b) != "data" {
+	if b, ok := d.Load(t.Context(), "name"); !ok || string(b) != "data" {
 		t.Errorf("loaded %q", b)
 	}
 	if _, err := os.Lstat(filepath.Join(base, oldLayout)); !errors.Is(err, iofs.ErrNotExist) {
@@ -211,11 +211,11 @@ func TestDiskIsMadeAgain(t *testing.T) {
 	for _, dir := range []string{d.base, d.Dir(), filepath.Dir(d.path("name", sidecarExt))} {
 		d.Save("name", []byte("data"))
 		must(t, os.RemoveAll(dir))
-		if _, ok := d.Load("name"); ok {
+		if _, ok := d.Load(t.Context(), "name"); ok {
 			t.Error("loaded what was removed")
 		}
 		d.Save("name", []byte("data"))
-		if b, ok := d.Load("name"); !ok || string(b) != "data" {
+		if b, ok := d.Load(t.Context(), "name"); !ok || string(b) != "data" {
 			t.Errorf("%s: %q, %v", dir, b, ok)
 		}
 	}

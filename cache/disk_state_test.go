@@ -41,7 +41,7 @@ func TestDiskState(t *testing.T) {
 	changed("nothing", false, func() {})
 	changed("the first save", true, save("a"))
 	changed("another save at once", true, save("b"))
-	changed("a load", false, func() { d.Load("a") })
+	changed("a load", false, func() { d.Load(t.Context(), "a") })
 	age(t, d, time.Hour)
 	changed("a save later", true, save("c"))
 	age(t, d, time.Hour)

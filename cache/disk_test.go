@@ -32,17 +32,17 @@ func (d *Disk) path(name, ext string) string { return filepath.Join(d.base, plac
 
 func TestDiskKeeps(t *testing.T) {
 	d, _ := tempDisk(t, 1<<20)
-	if _, ok := d.Load("a"); ok {
+	if _, ok := d.Load(t.Context(), "a"); ok {
 		t.Error("loaded what was never saved")
 	}
 	for _, data := range []string{"one", "", "two"} {
 		d.Save("a", []byte(data))
-		if b, ok := d.Load("a"); !ok || string(b) != data {
+		if b, ok := d.Load(t.Context(), "a"); !ok || string(b) != data {
 			t.Errorf("%q, %v, want %q", b, ok, data)
 		}
 	}
 	again := NewDisk(filepath.Dir(d.Dir()), 1<<20, nil)
-	if b, ok := again.Load("a"); !ok || string(b) != "two" {
+	if b, ok := again.Load(t.Context(), "a"); !ok || string(b) != "two" {
 		t.Errorf("another process: %q, %v", b, ok)
 	}
 	info, err := os.Stat(d.Dir())
@@ -76,7 +76,7 @@ func TestDiskDamage(t *testing.T) {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			r.Fatal(err)
 		}
-		if got, ok := d.Load("name"); ok {
+		if got, ok := d.Load(t.Context(), "name"); ok {
 			r.Fatalf("loaded %q", got)
 		}
 		if _, err := os.Stat(file); err == nil {
@@ -90,7 +90,7 @@ func TestDiskDamage(t *testing.T) {
 	if err := os.Rename(d.path("other", sidecarExt), file); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := d.Load("name"); ok {
+	if _, ok := d.Load(t.Context(), "name"); ok {
 		t.Error("loaded what was saved under another name")
 	}
 }
@@ -116,14 +116,14 @@ func TestDiskForeign(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if b, ok := d.Load("name"); ok {
+		if b, ok := d.Load(t.Context(), "name"); ok {
 			t.Errorf("%s: %d bytes", what, len(b))
 		}
 		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<20 {
 			t.Errorf("%s: %d bytes of memory", what, after.TotalAlloc-before.TotalAlloc)
 		}
 		d.Save("name", []byte("data"))
-		if b, ok := d.Load("name"); !ok || string(b) != "data" {
+		if b, ok := d.Load(t.Context(), "name"); !ok || string(b) != "data" {
 			t.Errorf("%s: %q, %v after that", what, b, ok)
 		}
 	}
@@ -138,23 +138,23 @@ func TestDiskIsBounded(t *testing.T) {
 		d.Save(name, make([]byte, 1000))
 		os.Chtimes(d.path(name, sidecarExt), day, day.Add(time.Duration(i)*time.Second))
 		if i == 250 { // used again, so it stays
-			d.Load("n170")
+			d.Load(t.Context(), "n170")
 		}
 	}
 	items, err := d.Items()
 	if err != nil || sum(items) > limit {
 		t.Errorf("%d bytes, %v", sum(items), err)
 	}
-	if _, ok := d.Load("n0"); ok {
+	if _, ok := d.Load(t.Context(), "n0"); ok {
 		t.Error("the oldest is still there")
 	}
 	for _, name := range []string{"n299", "n170"} {
-		if _, ok := d.Load(name); !ok {
+		if _, ok := d.Load(t.Context(), name); !ok {
 			t.Errorf("%s is gone", name)
 		}
 	}
 	d.Save("large", make([]byte, limit+1))
-	if _, ok := d.Load("large"); ok {
+	if _, ok := d.Load(t.Context(), "large"); ok {
 		t.Error("kept more than all that may be kept")
 	}
 
@@ -263,7 +263,7 @@ func TestDiskThatCannotBeWritten(t *testing.T) {
 	d := NewDisk(filepath.Join(blocked, "cache"), 1<<20, slog.New(slog.NewTextHandler(&out, nil)))
 	for range 3 {
 		d.Save("a", []byte("x"))
-		if _, ok := d.Load("a"); ok {
+		if _, ok := d.Load(t.Context(), "a"); ok {
 			t.Error("loaded from nowhere")
 		}
 		if _, err := d.Create("b"); err == nil {
@@ -289,7 +289,7 @@ func TestDiskShared(t *testing.T) {
 		wg.Go(func() {
 			for range nodestest.Times(500, 100) {
 				i := rand.IntN(100)
-				if b, ok := d.Load(fmt.Sprint(i)); ok && !bytes.Equal(b, value(i)) {
+				if b, ok := d.Load(t.Context(), fmt.Sprint(i)); ok && !bytes.Equal(b, value(i)) {
 					t.Errorf("%d: wrong bytes", i)
 				}
 				d.Save(fmt.Sprint(i), value(i))
@@ -339,7 +339,7 @@ func TestMemoSavesWhatGrew(t *testing.T) {
 				return strings.TrimSuffix(string(b), " and new") + " and new", 0, nil
 			})
 		v, err := m.Get(t.Context(), 1)
-		if saved, _ := d.Load("k"); v != "old and new" || err != nil || string(saved) != v {
+		if saved, _ := d.Load(t.Context(), "k"); v != "old and new" || err != nil || string(saved) != v {
 			t.Errorf("%q, %v; saved is %q", v, err, saved)
 		}
 		c.Close()

@@ -291,7 +291,7 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K, load loader[K, V]) (v V, 
 	found, before := at.Find(ctx), ""
 	for _, name := range found.Names {
 		before = name
-		saved, ok := m.c.disk.Load(name)
+		saved, ok := m.c.disk.Load(ctx, name)
 		if !ok {
 			continue
 		}

@@ -205,9 +205,12 @@ type mapStore struct {
 	saves int
 }
 
-func (s *mapStore) Load(name string) ([]byte, bool) { b, ok := s.m[name]; return b, ok }
-func (s *mapStore) Save(name string, b []byte)      { s.m[name] = bytes.Clone(b); s.saves++ }
-func (s *mapStore) Forget(name string)              { delete(s.m, name) }
+func (s *mapStore) Load(_ context.Context, name string) ([]byte, bool) {
+	b, ok := s.m[name]
+	return b, ok
+}
+func (s *mapStore) Save(name string, b []byte) { s.m[name] = bytes.Clone(b); s.saves++ }
+func (s *mapStore) Forget(name string)         { delete(s.m, name) }
 
 func TestMemoDurable(t *testing.T) {
 	disk := &mapStore{m: map[string][]byte{}}

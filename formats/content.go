@@ -27,6 +27,9 @@ type Shelf interface {
 	cache.Store
 	Mark(n uint64)
 	Marked(n uint64) bool
+	// Elsewhere reports whether others may keep something under a name, of which nothing is marked;
+	// "": under any.
+	Elsewhere(name string) bool
 }
 
 // Contents find what is kept of recordings.
@@ -143,7 +146,7 @@ func (c *Content) find(ctx context.Context) (n note, found bool) {
 	if n, ok := c.in.seen.Get(c.contentKey); ok {
 		return n, true
 	}
-	was, noted := c.load()
+	was, noted := c.load(ctx)
 	if noted && was.Stamp.Same(c.stamp) {
 		c.in.seen.Swap(c.contentKey, was)
 		return was, true
@@ -175,7 +178,7 @@ func (c *Content) sizeNoted(ctx context.Context) bool {
 		_, found := c.base.find(ctx)
 		return found
 	}
-	return c.in.shelf.Marked(sizeMark(c.stamp.Size))
+	return c.in.shelf.Marked(sizeMark(c.stamp.Size)) || c.stamp.Changed != ByContent && c.in.shelf.Elsewhere("")
 }
 
 // Awaits reports whether what awaits something of a name, the note of a file of that size, may find
@@ -229,20 +232,51 @@ func (c *Content) Prove(ctx context.Context, s Seal) {
 // name is that of the note on disk.
 func (c *Content) name() string {
 	if c.stamp.Changed == ByContent && c.base == nil {
-		return fmt.Sprintf(notePrefix+"an object of %d bytes, %x", c.stamp.Size, c.stamp.Inode)
+		return fmt.Sprintf(objectPrefix+"%d bytes, %x", c.stamp.Size, c.stamp.Inode)
 	}
 	return notePrefix + c.place
 }
 
-const notePrefix = "note of "
+const (
+	notePrefix   = "note of "
+	objectPrefix = notePrefix + "an object of "
+)
+
+// IsObjectNote reports whether what is kept under a name is the note of an object, which holds on
+// any machine.
+func IsObjectNote(name string) bool { return strings.HasPrefix(name, objectPrefix) }
+
+// CutKey takes a name under which something is kept of a content apart; ok is false if it is none.
+func CutKey(name string) (key, kind string, ok bool) {
+	key, kind, ok = strings.Cut(name, "/")
+	sum, err := hex.DecodeString(key)
+	return key, kind, ok && err == nil && len(sum) == sha256.Size
+}
+
+// ObjectNote returns the note of an object, or of the one that it is a part of, as others may have
+// it; "": it is none.
+func (c *Content) ObjectNote(ctx context.Context) (name string, note []byte, err error) {
+	for c.base != nil {
+		c = c.base
+	}
+	if c.stamp.Changed != ByContent {
+		return "", nil, nil
+	}
+	if _, err = c.Key(ctx); err != nil {
+		return "", nil, err
+	}
+	n, _ := c.find(ctx)
+	n.Place = ""
+	return c.name(), n.encode(), nil
+}
 
 // load returns the note on disk.
-func (c *Content) load() (note, bool) {
+func (c *Content) load(ctx context.Context) (note, bool) {
 	name := c.name()
-	if !c.in.shelf.Marked(xxhash.Sum64String(name)) {
+	if !c.in.shelf.Marked(xxhash.Sum64String(name)) && !c.in.shelf.Elsewhere(name) {
 		return note{}, false
 	}
-	b, ok := c.in.shelf.Load(name)
+	b, ok := c.in.shelf.Load(ctx, name)
 	if !ok {
 		return note{}, false
 	}

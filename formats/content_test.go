@@ -21,11 +21,15 @@ type shelf struct {
 
 func newShelf() *shelf { return &shelf{map[string][]byte{}, map[uint64]bool{}} }
 
-func (s *shelf) Load(name string) ([]byte, bool) { b, ok := s.kept[name]; return b, ok }
-func (s *shelf) Save(name string, b []byte)      { s.kept[name] = bytes.Clone(b) }
-func (s *shelf) Forget(name string)              { delete(s.kept, name) }
-func (s *shelf) Mark(n uint64)                   { s.marks[n] = true }
-func (s *shelf) Marked(n uint64) bool            { return s.marks[n] }
+func (s *shelf) Load(_ context.Context, name string) ([]byte, bool) {
+	b, ok := s.kept[name]
+	return b, ok
+}
+func (s *shelf) Save(name string, b []byte) { s.kept[name] = bytes.Clone(b) }
+func (s *shelf) Forget(name string)         { delete(s.kept, name) }
+func (s *shelf) Mark(n uint64)              { s.marks[n] = true }
+func (s *shelf) Marked(n uint64) bool       { return s.marks[n] }
+func (s *shelf) Elsewhere(string) bool      { return false }
 
 // at returns the content of b at a place, after so many changes, and counts the looks at its bytes.
 func at(s *shelf, place string, b []byte, changed int64, looks *int) *Content {
@@ -141,7 +145,7 @@ func TestParts(t *testing.T) {
 	if got := find(t, at(s, "/a.tar", b, 1, &looks).Part("y")); len(got) != 1 || got[0] == x {
 		t.Errorf("of another member: %q", got)
 	}
-	if b, ok := s.Load("note of /copy.tar/x"); !ok {
+	if b, ok := s.Load(t.Context(), "note of /copy.tar/x"); !ok {
 		t.Error("no note of the member")
 	} else if key, place, ok := NotedPlace(b); !ok || place != "/copy.tar/x" || x != key+"/index" {
 		t.Errorf("%s at %q, %t", key, place, ok)

@@ -21,6 +21,7 @@ import (
 	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
 	"recfs/formats/recordings"
+	"recfs/formats/shared"
 	"recfs/formats/source"
 	"recfs/formats/source/remote"
 	"recfs/nodes"
@@ -33,6 +34,7 @@ type archiveFlags struct {
 	cacheMem byteSize
 	disk     diskFlags
 	remote   remote.Options
+	indexAt  string
 	input    bool // a FILE may be standard input
 }
 
@@ -42,6 +44,7 @@ func readFlags(flags *pflag.FlagSet) *archiveFlags {
 	flags.Var(&a.cacheMem, "cache-mem", "keep at most this much decoded data in memory")
 	a.disk.register(flags)
 	registerRemote(flags, &a.remote)
+	flags.StringVar(&a.indexAt, "index-at", "", "a shared index is at this `URL|DIR`, which index writes (default: $RECFS_INDEX_AT)")
 	a.log.register(flags)
 	return a
 }
@@ -62,6 +65,7 @@ type archive struct {
 	folders   map[string]opened // of sources that are files, by path, and of servers
 	remote    remote.Options
 	servers   remoteServers
+	shared    *shared.Index     // nil: there is none
 	globbed   map[string]string // written before work begins: for each name that a pattern stands for, the directory where that begins
 	closers   []func()
 	input     func() (string, error) // takes standard input and returns what into; nil: - is a name as any other
@@ -88,12 +92,17 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 	}
 	c := cache.New(int64(f.cacheMem), store)
 	known := catalogue.New(c, &options)
-	return &archive{
+	a := &archive{
 		formats: list, options: options, mapres: f.formats.search,
 		cache: c, catalogue: known, log: log, logged: logged, records: handler.logRecords,
 		remote: f.remote, servers: remoteServers{all: map[string]*remote.Server{}},
 		sources: map[string]nodes.Entry{}, folders: map[string]opened{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
-	}, nil
+	}
+	if err := a.openShared(f.indexAt); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
 }
 
 // onPaths is opened for a command whose arguments are all paths: of patterns work gets what they

@@ -180,13 +180,7 @@ func (x *exporter) stop(err error) {
 // pathOf returns where a recording lies in the source. A source that is a recording lies in itself
 // under its name.
 func (x *exporter) pathOf(name string) string {
-	switch {
-	case name == x.source:
-		return base(name)
-	case x.source == ".":
-		return name
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(name, x.source), "/")
+	return below(x.source, name)
 }
 
 // wants reports whether tables of a recording are to be written.

@@ -15,6 +15,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/catalogue"
+	"recfs/formats/export"
 	"recfs/nodes"
 )
 
@@ -34,11 +35,13 @@ cannot be read or a container that is damaged is reported, and the rest goes on;
 func runIndex(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording, and for each container that is damaged")
 	demos := flags.Bool("demos", false, "learn the sizes of all demos of runs, too")
+	shard := shardFlag{I: 1, N: 1}
+	flags.Var(&shard, "shard", "only part I of N, by the hash of their paths")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		x := newIndexer(e)
 		defer x.meter.close()
-		x.asJSON, x.demos = *asJSON, *demos
+		x.asJSON, x.demos, x.a, x.shard, x.args = *asJSON, *demos, a, export.Shard(shard), args
 		return x.run(ctx, a, args, *jobs)
 	})
 }
@@ -47,7 +50,10 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 type indexer struct {
 	failures
 	asJSON bool
-	demos  bool            // make the sizes of demos
+	demos  bool         // make the sizes of demos
+	a      *archive     // whose shared index is written; nil: none is
+	shard  export.Shard // of args
+	args   []string
 	there  map[string]bool // recordings that need none
 }
 
@@ -165,7 +171,21 @@ func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found], jobs jobCo
 }
 
 // wants reports whether something needs an index.
-func (x *indexer) wants(f found) bool { return f.isRecording && !x.there[f.name] }
+func (x *indexer) wants(f found) bool { return f.isRecording && !x.there[f.name] && x.ours(f) }
+
+// ours reports whether a recording is in the shard.
+func (x *indexer) ours(f found) bool {
+	if x.shard.N <= 1 {
+		return true
+	}
+	source := "." // the argument that it lies in, the longest if that is several
+	for _, arg := range x.args {
+		if f.name == arg || strings.HasPrefix(f.name, strings.TrimSuffix(arg, "/")+"/") && (len(arg) > len(source) || source == ".") {
+			source = arg
+		}
+	}
+	return x.shard.Has(below(source, f.name))
+}
 
 // makeIndex makes the index of a recording, by asking for the size of its index.json.
 func makeIndex(ctx context.Context, f found) error {
@@ -239,6 +259,9 @@ func (x *indexer) makeAll(ctx context.Context, f found) error {
 	}
 	if err == nil && x.demos {
 		err = measureDemos(ctx, f)
+	}
+	if err == nil && x.a != nil {
+		err = x.a.share(ctx, f)
 	}
 	return err
 }

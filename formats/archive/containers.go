@@ -79,11 +79,15 @@ func (a *archive) listPlace(k containerKey) cache.Place {
 	if a.depth > 0 || k.c != container.Tar || k.v.Changed == 0 { // without a change time no stamp is the same
 		return nil
 	}
-	kind := k.c.Name
-	if k.packed {
-		kind += " unpacked"
+	return a.contentOf(k.recordingKey).At(listKind(k.c, k.packed))
+}
+
+// listKind is what the lists of containers are called on disk.
+func listKind(c *container.Kind, packed bool) string {
+	if packed {
+		return c.Name + " unpacked"
 	}
-	return a.contentOf(k.recordingKey).At(kind)
+	return c.Name
 }
 
 // listLimit is how much memory the list of a container may take.

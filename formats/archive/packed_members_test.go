@@ -146,7 +146,7 @@ func TestNestedSaved(t *testing.T) {
 	}
 	k := containerKey{recordingKey{path: "a.tar", name: "a.tar", v: info.Version, format: noFormat}, container.Tar}
 	saved := func(k containerKey) *container.Members {
-		b, _ := a.opt.Disk.Load(a.listPlace(k).Name(t.Context()))
+		b, _ := a.opt.Disk.Load(t.Context(), a.listPlace(k).Name(t.Context()))
 		return container.Decode(b, k.v.Stamp, 1<<30)
 	}
 	if saved(k) == nil {

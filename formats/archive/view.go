@@ -170,6 +170,17 @@ func (r Recording) Kept(kind, variant string) cache.Place {
 	return r.r.a.recordingOf(r.r.key).Input.Place(kind, variant)
 }
 
+// Shared returns where what is worth sharing is kept of it: its index, and the list of the
+// container that it lies in.
+func (r Recording) Shared() []cache.Place {
+	f := r.Format()
+	list := []cache.Place{r.Kept(f.Name, f.Variant)}
+	if c := r.r.a.container; c != nil {
+		list = append(list, c.Whole.At(listKind(container.Tar, false)), c.Whole.At(listKind(container.Tar, true)))
+	}
+	return list
+}
+
 // Unread returns why it is not known what file, that of an entry of an archive, is: its first bytes
 // would have told, and could not be read.
 func Unread(ctx context.Context, file nodes.File) error {

@@ -41,7 +41,7 @@ type Catalogue struct {
 // opt.Indexed.
 func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
-	k.digests = cache.NewMemo(c, loadDigest).Durable(digestPlace, encodeDigest, resumeDigest)
+	k.digests = cache.NewMemo(c, loadDigest).Durable(DigestPlace, encodeDigest, resumeDigest)
 	k.lines = newLines(c, k.pages)
 	k.walking, k.end = context.WithCancel(context.Background())
 	opt.Indexed = k.indexed

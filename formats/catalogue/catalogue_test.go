@@ -581,7 +581,7 @@ func TestForgedCatalogue(t *testing.T) {
 			sink.Save(ledger.NewWriter(sink).List(), true)
 		}
 		for _, item := range items {
-			packed, ok := disk.Load(item.Name)
+			packed, ok := disk.Load(t.Context(), item.Name)
 			if !ok || !strings.Contains(item.Name, forged.kept) || forged.kept == "catalogue " {
 				continue
 			}

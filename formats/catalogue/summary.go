@@ -103,8 +103,8 @@ func (d *digest) cost() int64 {
 // the digests or records change otherwise.
 const layout = 20<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
-// digestPlace is where the digest of a recording is on disk; nil: none is kept.
-func digestPlace(r archive.Recording) cache.Place {
+// DigestPlace is where the digest of a recording is on disk; nil: none is kept.
+func DigestPlace(r archive.Recording) cache.Place {
 	f := r.Format()
 	return r.Kept(fmt.Sprintf("summary-%x-%s", layout, f.Name), f.Variant)
 }

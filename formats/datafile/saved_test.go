@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"bytes"
+	"context"
 	"reflect"
 	"slices"
 	"testing"
@@ -108,6 +109,6 @@ func TestSaved(t *testing.T) {
 
 type store map[string][]byte
 
-func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
-func (s store) Save(name string, b []byte)      { s[name] = b }
-func (s store) Forget(name string)              { delete(s, name) }
+func (s store) Load(_ context.Context, name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
+func (s store) Save(name string, b []byte)                         { s[name] = b }
+func (s store) Forget(name string)                                 { delete(s, name) }

@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -137,9 +138,12 @@ func readFile(b testing.TB, dir nodes.Dir, name string) int64 {
 // memoryStore is a disk for the tests.
 type memoryStore map[string][]byte
 
-func (s memoryStore) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
-func (s memoryStore) Save(name string, b []byte)      { s[name] = b }
-func (s memoryStore) Forget(name string)              { delete(s, name) }
+func (s memoryStore) Load(_ context.Context, name string) ([]byte, bool) {
+	b, ok := s[name]
+	return b, ok
+}
+func (s memoryStore) Save(name string, b []byte) { s[name] = b }
+func (s memoryStore) Forget(name string)         { delete(s, name) }
 
 // BenchmarkFloorGunzip only expands the chunks that BenchmarkDecode decodes: what no decoder can do
 // without.

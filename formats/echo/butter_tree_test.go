@@ -301,9 +301,12 @@ func FuzzButterScan(f *testing.F) {
 
 type storeButter map[string][]byte
 
-func (s storeButter) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
-func (s storeButter) Save(name string, b []byte)      { s[name] = b }
-func (s storeButter) Forget(name string)              { delete(s, name) }
+func (s storeButter) Load(_ context.Context, name string) ([]byte, bool) {
+	b, ok := s[name]
+	return b, ok
+}
+func (s storeButter) Save(name string, b []byte) { s[name] = b }
+func (s storeButter) Forget(name string)         { delete(s, name) }
 
 // TestSavedIndexOfOtherBytes holds that a file that was damaged but has its size and times is not
 // called clean, and that a change of the inode alone keeps the index.

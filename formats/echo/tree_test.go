@@ -142,9 +142,9 @@ func TestScanStops(t *testing.T) {
 
 type store map[string][]byte
 
-func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
-func (s store) Save(name string, b []byte)      { s[name] = b }
-func (s store) Forget(name string)              { delete(s, name) }
+func (s store) Load(_ context.Context, name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
+func (s store) Save(name string, b []byte)                         { s[name] = b }
+func (s store) Forget(name string)                                 { delete(s, name) }
 
 // openTest returns a tree of frames, whose source has the given bytes, and counts its scans.
 func openTest(t *testing.T, frames []Frame, source string, saved store, scans *int) nodes.Dir {

@@ -267,9 +267,9 @@ func TestFilesAreRescued(t *testing.T) {
 // store is a cache.Store in memory.
 type store map[string][]byte
 
-func (s store) Load(name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
-func (s store) Save(name string, b []byte)      { s[name] = bytes.Clone(b) }
-func (s store) Forget(name string)              { delete(s, name) }
+func (s store) Load(_ context.Context, name string) ([]byte, bool) { b, ok := s[name]; return b, ok }
+func (s store) Save(name string, b []byte)                         { s[name] = bytes.Clone(b) }
+func (s store) Forget(name string)                                 { delete(s, name) }
 
 // TestReadsTouchOnlyWhatTheyNeed counts the bytes that opening, one tick and one state read of a
 // recording that is larger than the first read.

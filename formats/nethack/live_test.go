@@ -29,7 +29,7 @@ import (
 // A mapStore is a disk in memory.
 type mapStore struct{ m sync.Map }
 
-func (s *mapStore) Load(name string) ([]byte, bool) {
+func (s *mapStore) Load(_ context.Context, name string) ([]byte, bool) {
 	v, ok := s.m.Load(name)
 	if !ok {
 		return nil, false

@@ -2,6 +2,7 @@ package nethack
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -193,9 +194,9 @@ type countedStore struct {
 	loads atomic.Int64
 }
 
-func (s *countedStore) Load(name string) ([]byte, bool) {
+func (s *countedStore) Load(ctx context.Context, name string) ([]byte, bool) {
 	s.loads.Add(1)
-	return s.mapStore.Load(name)
+	return s.mapStore.Load(ctx, name)
 }
 
 // An index that alone has more than the memory for large requests stays while one tick after the

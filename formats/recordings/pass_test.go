@@ -108,7 +108,7 @@ func reload(t *testing.T, size int64) formats.Input {
 // keptOf returns what is saved of a recording.
 func keptOf(t *testing.T, shelf *nodestest.Shelf) []byte {
 	t.Helper()
-	b, ok := shelf.Load(formatstest.Key + "/teehistorian-0")
+	b, ok := shelf.Load(t.Context(), formatstest.Key+"/teehistorian-0")
 	if !ok {
 		t.Fatal("nothing was saved")
 	}

@@ -30,7 +30,7 @@ import (
 // A store keeps indexes in memory.
 type store map[string][]byte
 
-func (s store) Load(name string) ([]byte, bool) {
+func (s store) Load(_ context.Context, name string) ([]byte, bool) {
 	b, ok := s[name]
 	return bytes.Clone(b), ok
 }

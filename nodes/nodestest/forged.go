@@ -1,6 +1,7 @@
 package nodestest
 
 import (
+	"context"
 	"encoding/binary"
 	"maps"
 	"math"
@@ -23,7 +24,7 @@ type Shelf struct {
 }
 
 // Load returns what is kept under a name.
-func (s *Shelf) Load(name string) ([]byte, bool) {
+func (s *Shelf) Load(_ context.Context, name string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b, ok := s.kept[name]

@@ -61,6 +61,8 @@ type question struct {
 	count *atomic.Int64 // that it is counted in
 	build func(context.Context) (*http.Request, error)
 	take  func(*http.Response) error // uses the answer; called again after a *passing error
+
+	patience time.Duration // for what is sent
 }
 
 // ask sends a request until it is answered, or has failed for good.
@@ -85,7 +87,7 @@ func (c *client) ask(ctx context.Context, q question) error {
 
 // tries sends a request up to maxTries times.
 func (c *client) tries(ctx context.Context, q question) error {
-	whole, cancel := context.WithTimeout(ctx, c.timeout)
+	whole, cancel := context.WithTimeout(ctx, c.timeout+q.patience)
 	defer cancel()
 	for try, pause := 1, firstPause; ; try, pause = try+1, 2*pause {
 		err := c.try(whole, q)
@@ -145,7 +147,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (c *client) try(whole context.Context, q question) error {
 	ctx, cancel := context.WithCancelCause(whole)
 	defer cancel(nil)
-	silence := min(c.timeout/3, maxSilence)
+	silence := min(c.timeout/3, maxSilence) + q.patience
 	watch := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer watch.Stop()
 	req, err := q.build(ctx)

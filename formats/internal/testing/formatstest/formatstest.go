@@ -68,6 +68,8 @@ type smallShelf struct{ cache.Store }
 func (smallShelf) Mark(uint64)        {}
 func (smallShelf) Marked(uint64) bool { return true }
 
+func (smallShelf) Elsewhere(string) bool { return false }
+
 // Prefixes holds a format to Format.Prefixes: the index of each sample that is made in stretches,
 // of which some are saved in between, is that of one pass.
 func Prefixes(t *testing.T, format formats.Format, samples ...[]byte) {

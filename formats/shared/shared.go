@@ -1,0 +1,156 @@
+// Package shared is an index of recordings that many machines share (docs/tree/remote.md section
+// 5): what one of them made of a recording none has to make again.
+package shared
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"log/slog"
+	"path"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"recfs/cache"
+	"recfs/formats"
+	"recfs/formats/internal/indexfile"
+)
+
+// A Store is where a shared index lies.
+type Store interface {
+	// Fetch returns all that is at a key; io/fs.ErrNotExist: nothing is.
+	Fetch(ctx context.Context, key string, limit int64) ([]byte, error)
+	// Store puts the size bytes of body at a key, unless something is there and is not to be replaced.
+	Store(ctx context.Context, key string, body io.ReaderAt, size int64, replace bool) error
+}
+
+// An Index is what lies behind the cache on disk.
+type Index struct {
+	store  Store
+	dir    string // in store, "" or with a slash at its end
+	log    *slog.Logger
+	missed *cache.Recent[string, time.Time] // keys under which there was nothing, and when
+
+	mu   sync.Mutex
+	down time.Time // until when nobody is asked
+}
+
+// New returns the index that lies in a directory of a store.
+func New(store Store, dir string, log *slog.Logger) *Index {
+	return &Index{store: store, dir: dir, log: log, missed: cache.NewRecent[string, time.Time](maxMissed)}
+}
+
+const (
+	maxMissed  = 1 << 16
+	missedFor  = time.Minute
+	downFor    = 5 * time.Second
+	maxIndex   = 256 << 20 // bytes of what is kept of one recording
+	sumSize    = 8
+	objectKind = "recfs object 1"
+	indexKind  = "recfs index 1"
+)
+
+// keyOf returns where in an index lies what a name of the disk cache stands for; "": it is not
+// shared.
+func keyOf(name string) string {
+	if formats.IsObjectNote(name) {
+		return place("at", "", objectKind, name)
+	}
+	if key, kind, ok := formats.CutKey(name); ok {
+		return place("idx", ".idx", indexKind, kind, strconv.Itoa(indexfile.Layout), key)
+	}
+	return ""
+}
+
+// place returns a place of an index for what these texts name.
+func place(dir, extension string, texts ...string) string {
+	sum := sha256.New()
+	for _, text := range texts {
+		io.WriteString(sum, text+"\x00") //nolint:errcheck // a sum takes all
+	}
+	digits := hex.EncodeToString(sum.Sum(nil))
+	return path.Join("v1", dir, digits[:2], digits[2:]+extension)
+}
+
+// Elsewhere implements cache.Behind.
+func (x *Index) Elsewhere(name string) bool { return name == "" || keyOf(name) != "" }
+
+// Load implements cache.Behind. What is damaged, or of something else, is not there.
+func (x *Index) Load(ctx context.Context, name string) ([]byte, bool) {
+	key := keyOf(name)
+	if key == "" || !x.mayHave(key) {
+		return nil, false
+	}
+	b, err := x.store.Fetch(ctx, x.dir+key, maxIndex)
+	if err == nil {
+		if data, ok := opened(name, b); ok {
+			return data, true
+		}
+		x.log.Warn("what the shared index has is damaged or of something else", "key", key)
+	}
+	if ctx.Err() == nil {
+		x.failed(key, err)
+	}
+	return nil, false
+}
+
+// mayHave reports whether a key is worth a request.
+func (x *Index) mayHave(key string) bool {
+	if at, ok := x.missed.Get(key); ok && time.Since(at) < missedFor {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return time.Now().After(x.down)
+}
+
+// failed notes that nothing came of a request. Where nobody answers, nobody is asked for a while.
+func (x *Index) failed(key string, err error) {
+	x.missed.Swap(key, time.Now())
+	if err == nil || errors.Is(err, iofs.ErrNotExist) {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if time.Now().After(x.down) {
+		x.log.Warn("the shared index cannot be read", "err", err)
+	}
+	x.down = time.Now().Add(downFor)
+}
+
+// Put puts what the disk cache has under a name there, unless something is.
+func (x *Index) Put(ctx context.Context, name string, data []byte) error {
+	key := keyOf(name)
+	b := sealed(name, data)
+	x.missed.Swap(key, time.Time{})
+	return x.store.Store(ctx, x.dir+key, bytes.NewReader(b), int64(len(b)), false)
+}
+
+// sealed returns what is stored: a sum of the name and all that follows, and the data.
+func sealed(name string, data []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, sumOf(name, data)), data...)
+}
+
+// opened returns the data of what is stored, if it is that of a name.
+func opened(name string, b []byte) (data []byte, ok bool) {
+	if len(b) < sumSize {
+		return nil, false
+	}
+	data = b[sumSize:]
+	return data, binary.BigEndian.Uint64(b) == sumOf(name, data)
+}
+
+func sumOf(name string, data []byte) uint64 {
+	h := xxhash.New()
+	h.WriteString(name + "\x00") //nolint:errcheck // a sum takes all
+	h.Write(data)                //nolint:errcheck // a sum takes all
+	return h.Sum64()
+}
