@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
+	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
 	"recfs/formats/export"
 	"recfs/nodes"
@@ -187,6 +188,17 @@ func (x *indexer) ours(f found) bool {
 	return x.shard.Has(below(source, f.name))
 }
 
+// below is the path of what has a name in a source, as its hash tells the shard.
+func below(source, name string) string {
+	switch {
+	case name == source:
+		return base(name)
+	case source == ".":
+		return name
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(name, source), "/")
+}
+
 // makeIndex makes the index of a recording, by asking for the size of its index.json.
 func makeIndex(ctx context.Context, f found) error {
 	e, err := nodes.Child(ctx, f.entry.Dir, "index.json")
@@ -260,8 +272,8 @@ func (x *indexer) makeAll(ctx context.Context, f found) error {
 	if err == nil && x.demos {
 		err = measureDemos(ctx, f)
 	}
-	if err == nil && x.a != nil {
-		err = x.a.share(ctx, f)
+	if r, ok := archives.RecordingOf(f.entry.Dir); err == nil && ok && x.a != nil && x.a.shared != nil {
+		err = x.a.share(ctx, r)
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"recfs/cache"
 	archives "recfs/formats/archive"
@@ -48,11 +47,7 @@ func (a *archive) openShared(at string) error {
 }
 
 // share puts what the cache on disk has of a recording into the shared index.
-func (a *archive) share(ctx context.Context, f found) error {
-	r, ok := archives.RecordingOf(f.entry.Dir)
-	if !ok || a.shared == nil {
-		return nil
-	}
+func (a *archive) share(ctx context.Context, r archives.Recording) error {
 	for _, at := range append(r.Shared(), catalogue.DigestPlace(r)) {
 		if err := a.shareOne(ctx, at); err != nil {
 			return err
@@ -83,15 +78,4 @@ func notShared(err error) error {
 		return fmt.Errorf("not put into the shared index: %w", err)
 	}
 	return nil
-}
-
-// below is the path of what has a name in a source, as its hash tells the shard.
-func below(source, name string) string {
-	switch {
-	case name == source:
-		return base(name)
-	case source == ".":
-		return name
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(name, source), "/")
 }
