@@ -98,6 +98,32 @@ type Behind interface {
 	Load(ctx context.Context, name string) ([]byte, bool)
 	// Elsewhere reports whether there may be bytes under a name, or under any for "".
 	Elsewhere(name string) bool
+	// Open opens the large file that lies under a name, to be read in parts.
+	Open(ctx context.Context, name string) (BehindFile, error)
+	// Used hears of the large files that are opened here.
+	Used(name string)
+}
+
+// A BehindFile is a large file that lies behind a Disk.
+type BehindFile interface {
+	ReadAt(ctx context.Context, p []byte, off int64) (int, error)
+	Size() int64
+	Close() error
+}
+
+// OpenBehind opens the large file that others have under a name; io/fs.ErrNotExist: there is none.
+func (d *Disk) OpenBehind(ctx context.Context, name string) (BehindFile, error) {
+	if d.behind == nil {
+		return nil, os.ErrNotExist
+	}
+	return d.behind.Open(ctx, name)
+}
+
+// Used tells what lies behind that a large file is here.
+func (d *Disk) Used(name string) {
+	if d.behind != nil {
+		d.behind.Used(name)
+	}
 }
 
 // PutBehind has Load ask b for what the Disk does not have. It is called before all else.

@@ -36,12 +36,17 @@ cannot be read or a container that is damaged is reported, and the rest goes on;
 func runIndex(flags *pflag.FlagSet) runFunc {
 	asJSON := flags.Bool("json", false, "print a JSON object for each recording, and for each container that is damaged")
 	demos := flags.Bool("demos", false, "learn the sizes of all demos of runs, too")
+	copies := flags.Bool("copies", false, "put seekable copies of compressed recordings into the shared index, too")
 	shard := shardFlag{I: 1, N: 1}
 	flags.Var(&shard, "shard", "only part I of N, by the hash of their paths")
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+		if *copies && a.shared == nil {
+			return usagef("index: --copies needs --index-at")
+		}
 		x := newIndexer(e)
 		defer x.meter.close()
+		x.copies = *copies
 		x.asJSON, x.demos, x.a, x.shard, x.args = *asJSON, *demos, a, export.Shard(shard), args
 		return x.run(ctx, a, args, *jobs)
 	})
@@ -52,6 +57,7 @@ type indexer struct {
 	failures
 	asJSON bool
 	demos  bool         // make the sizes of demos
+	copies bool         // put seekable copies into the shared index
 	a      *archive     // whose shared index is written; nil: none is
 	shard  export.Shard // of args
 	args   []string
@@ -273,7 +279,12 @@ func (x *indexer) makeAll(ctx context.Context, f found) error {
 		err = measureDemos(ctx, f)
 	}
 	if r, ok := archives.RecordingOf(f.entry.Dir); err == nil && ok && x.a != nil && x.a.shared != nil {
-		err = x.a.share(ctx, r)
+		if x.copies {
+			err = x.a.shareCopy(ctx, r, f.entry.Dir)
+		}
+		if err == nil {
+			err = x.a.share(ctx, r)
+		}
 	}
 	return err
 }

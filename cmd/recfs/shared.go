@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"recfs/cache"
@@ -11,6 +13,7 @@ import (
 	"recfs/formats/catalogue"
 	"recfs/formats/shared"
 	"recfs/formats/source/remote"
+	"recfs/nodes"
 )
 
 // indexAtVariable names the shared index where no flag does.
@@ -58,6 +61,53 @@ func (a *archive) share(ctx context.Context, r archives.Recording) error {
 		err = a.shared.Put(ctx, name, note) // once all that it leads to is there
 	}
 	return notShared(err)
+}
+
+// shareCopy puts the seekable copy of a compressed recording there, which is made if there is none:
+// by a read of its last byte.
+func (a *archive) shareCopy(ctx context.Context, r archives.Recording, dir nodes.Dir) error {
+	key, err := r.Content().Key(ctx)
+	if err != nil {
+		return err
+	}
+	if err := readLast(ctx, dir); err != nil {
+		return err
+	}
+	for _, name := range a.shared.Copies(key) {
+		f, err := a.options.Disk.Open(name)
+		if err != nil {
+			continue // it went, as there is too little room
+		}
+		info, err := f.Stat()
+		if err == nil {
+			err = a.shared.PutCopy(ctx, name, f, info.Size())
+		}
+		f.Close()
+		if err != nil {
+			return notShared(err)
+		}
+	}
+	return nil
+}
+
+// readLast reads the last byte of raw in the directory of a recording.
+func readLast(ctx context.Context, dir nodes.Dir) error {
+	e, err := nodes.Child(ctx, dir, "raw")
+	if err != nil || e.File == nil {
+		return nil // it has several files
+	}
+	c, err := e.File.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer nodes.CloseContent(c)
+	if n := c.Size(); n > 0 {
+		_, err = c.ReadAt(ctx, make([]byte, 1), n-1)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return err
 }
 
 // shareOne puts what lies at a place there, if anything does.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"recfs/cache"
 	"recfs/formats/outfile"
 )
 
@@ -31,6 +32,39 @@ func (f Folder) Fetch(_ context.Context, key string, limit int64) ([]byte, error
 		return nil, &iofs.PathError{Op: "read", Path: f.at(key), Err: errors.New("it is too large")}
 	}
 	return b, err
+}
+
+// Open implements Store.
+func (f Folder) Open(_ context.Context, key string) (cache.BehindFile, error) {
+	root, err := outfile.OpenDir(filepath.Dir(f.at(key)))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	file, err := outfile.OpenRegular(root, filepath.Base(f.at(key)))
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return openFile{file, info.Size()}, nil
+}
+
+// An openFile is a file of a Folder.
+type openFile struct {
+	*os.File
+	size int64
+}
+
+// Size implements cache.BehindFile.
+func (f openFile) Size() int64 { return f.size }
+
+// ReadAt implements cache.BehindFile.
+func (f openFile) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
+	return f.File.ReadAt(p, off)
 }
 
 // Store implements Store.

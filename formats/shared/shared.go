@@ -13,6 +13,7 @@ import (
 	iofs "io/fs"
 	"log/slog"
 	"path"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ type Store interface {
 	Fetch(ctx context.Context, key string, limit int64) ([]byte, error)
 	// Store puts the size bytes of body at a key, unless something is there and is not to be replaced.
 	Store(ctx context.Context, key string, body io.ReaderAt, size int64, replace bool) error
+	// Open opens what is at a key, to be read in parts.
+	Open(ctx context.Context, key string) (cache.BehindFile, error)
 }
 
 // An Index is what lies behind the cache on disk.
@@ -39,13 +42,14 @@ type Index struct {
 	log    *slog.Logger
 	missed *cache.Recent[string, time.Time] // keys under which there was nothing, and when
 
-	mu   sync.Mutex
-	down time.Time // until when nobody is asked
+	mu     sync.Mutex
+	down   time.Time           // until when nobody is asked
+	copies map[string][]string // that the disk cache has, by the key of what they are of
 }
 
 // New returns the index that lies in a directory of a store.
 func New(store Store, dir string, log *slog.Logger) *Index {
-	return &Index{store: store, dir: dir, log: log, missed: cache.NewRecent[string, time.Time](maxMissed)}
+	return &Index{store: store, dir: dir, log: log, missed: cache.NewRecent[string, time.Time](maxMissed), copies: map[string][]string{}}
 }
 
 const (
@@ -56,6 +60,7 @@ const (
 	sumSize    = 8
 	objectKind = "recfs object 1"
 	indexKind  = "recfs index 1"
+	copyKind   = "recfs copy 1"
 )
 
 // keyOf returns where in an index lies what a name of the disk cache stands for; "": it is not
@@ -66,6 +71,14 @@ func keyOf(name string) string {
 	}
 	if key, kind, ok := formats.CutKey(name); ok {
 		return place("idx", ".idx", indexKind, kind, strconv.Itoa(indexfile.Layout), key)
+	}
+	return ""
+}
+
+// copyOf returns where in an index lies the copy that the disk cache has under a name.
+func copyOf(name string) string {
+	if key, kind, ok := formats.CutKey(name); ok {
+		return place("copy", ".zst", copyKind, kind, key)
 	}
 	return ""
 }
@@ -100,6 +113,43 @@ func (x *Index) Load(ctx context.Context, name string) ([]byte, bool) {
 		x.failed(key, err)
 	}
 	return nil, false
+}
+
+// Open implements cache.Behind.
+func (x *Index) Open(ctx context.Context, name string) (cache.BehindFile, error) {
+	key := copyOf(name)
+	if key == "" || !x.mayHave(key) {
+		return nil, iofs.ErrNotExist
+	}
+	f, err := x.store.Open(ctx, x.dir+key)
+	if err != nil && ctx.Err() == nil {
+		x.failed(key, err)
+	}
+	return f, err
+}
+
+// Used implements cache.Behind.
+func (x *Index) Used(name string) {
+	key, _, ok := formats.CutKey(name)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if ok && !slices.Contains(x.copies[key], name) {
+		x.copies[key] = append(x.copies[key], name)
+	}
+}
+
+// Copies returns the names of the copies of what has a key that were used here.
+func (x *Index) Copies(key string) []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.copies[key])
+}
+
+// PutCopy puts a copy of the disk cache there, unless something is.
+func (x *Index) PutCopy(ctx context.Context, name string, f io.ReaderAt, size int64) error {
+	key := copyOf(name)
+	x.missed.Swap(key, time.Time{})
+	return x.store.Store(ctx, x.dir+key, f, size, false)
 }
 
 // mayHave reports whether a key is worth a request.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"recfs/cache"
 )
 
 // name is one under which the disk cache keeps an index.
@@ -72,6 +74,8 @@ func (s *counted) Fetch(context.Context, string, int64) ([]byte, error) {
 	s.n++
 	return nil, s.err
 }
+
+func (s *counted) Open(context.Context, string) (cache.BehindFile, error) { return nil, s.err }
 
 func (s *counted) Store(context.Context, string, io.ReaderAt, int64, bool) error { return s.err }
 

@@ -1,6 +1,7 @@
 package unpack
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/nodes"
 )
 
 // A copy is the frames of a stream, each a block of S2, and what tells of them:
@@ -45,7 +47,7 @@ type note struct {
 
 // copiedFrames are the frames of a copy.
 type copiedFrames struct {
-	r    io.ReaderAt
+	r    formats.ReaderAt
 	ends []int64
 	sums []uint32
 }
@@ -61,7 +63,7 @@ func (c *copiedFrames) end() int64 {
 var errDamagedCopy = errors.New("the copy is damaged")
 
 // frame returns frame i.
-func (c *copiedFrames) frame(i int64) ([]byte, error) {
+func (c *copiedFrames) frame(ctx context.Context, i int64) ([]byte, error) {
 	if i >= int64(len(c.ends)) {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -70,7 +72,7 @@ func (c *copiedFrames) frame(i int64) ([]byte, error) {
 		start = c.ends[i-1]
 	}
 	packed := make([]byte, c.ends[i]-start)
-	if _, err := c.r.ReadAt(packed, start); err != nil && err != io.EOF {
+	if _, err := c.r.ReadAt(ctx, packed, start); err != nil && err != io.EOF {
 		return nil, err
 	}
 	n, err := s2.DecodedLen(packed)
@@ -95,7 +97,7 @@ func newCopyWriter(disk *cache.Disk, name string, raw *formats.Tally) *copyWrite
 	if err != nil {
 		return nil
 	}
-	return &copyWriter{copiedFrames{r: blob}, name, raw, blob, make([]byte, s2.MaxEncodedLen(frameSize))}
+	return &copyWriter{copiedFrames{r: nodes.Unbound(blob)}, name, raw, blob, make([]byte, s2.MaxEncodedLen(frameSize))}
 }
 
 // add appends a frame.
@@ -112,7 +114,7 @@ func (s *copyWriter) add(b []byte) error {
 func (s *copyWriter) discard() { s.blob.Discard() }
 
 // commit completes the copy of a file with that stamp and opens it; nil if that failed.
-func (s *copyWriter) commit(size int64, hurt *Damage, stamp formats.Stamp) *copyFile {
+func (s *copyWriter) commit(ctx context.Context, size int64, hurt *Damage, stamp formats.Stamp) *copyFile {
 	n := note{Name: s.name, Seal: s.raw.SealRead(stamp), Size: size}
 	if hurt != nil {
 		n.Compression, n.Stored, n.Reason = hurt.Compression, hurt.Stored, hurt.Err.Error()
@@ -129,7 +131,11 @@ func (s *copyWriter) commit(size int64, hurt *Damage, stamp formats.Stamp) *copy
 	if err != nil {
 		return nil
 	}
-	done, err := openCopyFile(f, s.name)
+	local, err := newLocalCopy(f)
+	if err != nil {
+		return nil
+	}
+	done, err := openCopyFile(ctx, local, s.name)
 	if err != nil {
 		return nil
 	}
@@ -151,39 +157,66 @@ func (s *copyWriter) table(note []byte) []byte {
 // A copyFile is a complete copy.
 type copyFile struct {
 	copiedFrames
-	f      *os.File
+	f      copySource
 	name   string
 	size   int64
 	damage *Damage
 	seal   formats.Seal // of what it is a copy of
 }
 
+// A copySource is the file of a copy, here or elsewhere.
+type copySource interface {
+	formats.ReaderAt
+	Size() int64
+	Close() error
+}
+
+// A localCopy is the file of a copy in the disk cache.
+type localCopy struct {
+	*os.File
+	info os.FileInfo
+}
+
+// newLocalCopy closes f if it fails.
+func newLocalCopy(f *os.File) (*localCopy, error) {
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &localCopy{f, info}, nil
+}
+
+// Size implements copySource.
+func (l *localCopy) Size() int64 { return l.info.Size() }
+
+// ReadAt implements formats.ReaderAt.
+func (l *localCopy) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
+	return l.File.ReadAt(p, off)
+}
+
 // openCopyFile reads the table of the copy called name. It closes f if it fails.
-func openCopyFile(f *os.File, name string) (*copyFile, error) {
+func openCopyFile(ctx context.Context, f copySource, name string) (*copyFile, error) {
 	s := &copyFile{copiedFrames: copiedFrames{r: f}, f: f, name: name}
-	if err := s.open(); err != nil {
+	if err := s.open(ctx); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *copyFile) open() error {
-	info, err := s.f.Stat()
-	if err != nil {
-		return err
-	}
+func (s *copyFile) open(ctx context.Context) error {
 	le, b := binary.LittleEndian, make([]byte, tailSize)
-	if _, err := s.f.ReadAt(b, info.Size()-tailSize); err != nil {
+	if _, err := s.f.ReadAt(ctx, b, s.f.Size()-tailSize); err != nil && err != io.EOF {
 		return err
 	}
 	size, frames := int64(le.Uint32(b)), int64(le.Uint32(b[4:]))
-	at := info.Size() - tailSize - size - frames*frameEntry
+	at := s.f.Size() - tailSize - size - frames*frameEntry
 	if size > maxNote || frames > maxFrames || at < 0 {
 		return errDamagedCopy
 	}
-	b = make([]byte, info.Size()-at)
-	if _, err := s.f.ReadAt(b, at); err != nil {
+	b = make([]byte, s.f.Size()-at)
+	if _, err := s.f.ReadAt(ctx, b, at); err != nil && err != io.EOF {
 		return err
 	}
 	sum := len(b) - 4

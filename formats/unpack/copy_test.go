@@ -24,12 +24,12 @@ func TestCopyTail(t *testing.T) {
 		}
 	}
 	frames := s.ends[2]
-	done := s.commit(3000, &Damage{Compression: "gzip", Stored: 10, Size: 3000, Err: io.ErrUnexpectedEOF}, formats.Stamp{})
+	done := s.commit(t.Context(), 3000, &Damage{Compression: "gzip", Stored: 10, Size: 3000, Err: io.ErrUnexpectedEOF}, formats.Stamp{})
 	if done == nil || done.damage == nil || done.damage.Stored != 10 {
 		t.Fatalf("%+v", done)
 	}
 	defer done.f.Close()
-	whole, err := io.ReadAll(io.NewSectionReader(done.f, 0, 1<<20))
+	whole, err := io.ReadAll(io.NewSectionReader(done.f.(*localCopy).File, 0, 1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,11 @@ func TestCopyTail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := openCopyFile(file, name)
+		local, err := newLocalCopy(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openCopyFile(t.Context(), local, name)
 		if err == nil {
 			s.f.Close()
 		}
@@ -78,29 +82,29 @@ func TestCopyFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if b, err := s.frame(0); err != nil || !bytes.Equal(b, content[:frameSize]) {
+	if b, err := s.frame(t.Context(), 0); err != nil || !bytes.Equal(b, content[:frameSize]) {
 		t.Errorf("frame 0 while it is written: %d bytes, %v", len(b), err)
 	}
-	done := s.commit(int64(len(content)), nil, formats.Stamp{})
+	done := s.commit(t.Context(), int64(len(content)), nil, formats.Stamp{})
 	defer done.f.Close()
 	for i := range int64(6) {
 		want := content[i*frameSize : min((i+1)*frameSize, int64(len(content)))]
-		if b, err := done.frame(i); err != nil || !bytes.Equal(b, want) {
+		if b, err := done.frame(t.Context(), i); err != nil || !bytes.Equal(b, want) {
 			t.Errorf("frame %d: %d bytes, %v", i, len(b), err)
 		}
 	}
-	if _, err := done.frame(6); err == nil {
+	if _, err := done.frame(t.Context(), 6); err == nil {
 		t.Error("there is a frame behind the last one")
 	}
 	for _, off := range []int64{0, done.ends[0] - 1} {
 		var b [1]byte
-		if _, err := done.f.ReadAt(b[:], off); err != nil {
+		if _, err := done.f.ReadAt(t.Context(), b[:], off); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := done.f.WriteAt([]byte{b[0] ^ 1}, off); err != nil {
+		if _, err := done.f.(*localCopy).WriteAt([]byte{b[0] ^ 1}, off); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := done.frame(0); err == nil {
+		if _, err := done.frame(t.Context(), 0); err == nil {
 			t.Errorf("byte %d of a frame changed, and it was read", off)
 		}
 	}

@@ -16,6 +16,7 @@ type store struct {
 	packedFile
 	place cache.Place
 	good  *formats.Seal // of a copy that is known to be of raw; nil: none is yet
+	bad   bool          // that of others is damaged
 }
 
 // newStore returns where the copy of what c makes of raw lies, nil if none is made.
@@ -36,20 +37,48 @@ func (s *store) open(ctx context.Context) *copyFile {
 		return nil
 	}
 	name := found.Names[0]
+	done := s.openHere(ctx, name)
+	if done == nil {
+		done = s.openBehind(ctx, name)
+	}
+	if done != nil && !s.isOf(ctx, done.seal) {
+		done.f.Close()
+		return nil
+	}
+	return done
+}
+
+// openHere opens the copy in the disk cache. A damaged one is removed.
+func (s *store) openHere(ctx context.Context, name string) *copyFile {
 	f, err := s.disk.Open(name)
 	if err != nil {
 		return nil
 	}
-	info, statErr := f.Stat()
-	done, err := openCopyFile(f, name)
-	switch {
-	case err != nil && statErr == nil:
-		s.disk.Remove(name, info)
+	local, err := newLocalCopy(f)
+	if err != nil {
 		return nil
-	case err != nil:
+	}
+	done, err := openCopyFile(ctx, local, name)
+	if err != nil {
+		s.disk.Remove(name, local.info)
 		return nil
-	case !s.isOf(ctx, done.seal):
-		done.f.Close()
+	}
+	s.disk.Used(name)
+	return done
+}
+
+// openBehind opens the copy that others have.
+func (s *store) openBehind(ctx context.Context, name string) *copyFile {
+	if s.bad {
+		return nil
+	}
+	f, err := s.disk.OpenBehind(ctx, name)
+	if err != nil {
+		return nil
+	}
+	done, err := openCopyFile(ctx, f, name)
+	if err != nil {
+		s.bad = ctx.Err() == nil
 		return nil
 	}
 	return done
@@ -83,18 +112,23 @@ func (s *store) isOf(ctx context.Context, seal formats.Seal) bool {
 }
 
 // commit completes a copy and opens it; nil if that failed.
-func (s *store) commit(part *copyWriter, e *end) *copyFile {
-	done := part.commit(e.size, e.hurt, s.key.Version.Stamp)
+func (s *store) commit(ctx context.Context, part *copyWriter, e *end) *copyFile {
+	done := part.commit(ctx, e.size, e.hurt, s.key.Version.Stamp)
 	if done != nil {
 		s.good = &done.seal
+		s.disk.Used(done.name)
 	}
 	return done
 }
 
 // damaged removes a copy whose frames cannot be read.
 func (s *store) damaged(done *copyFile, err error) {
-	s.log.Warn("cache file is damaged and is made again", "path", done.f.Name(), "err", err)
-	if info, err := done.f.Stat(); err == nil {
-		s.disk.Remove(done.name, info)
+	local, ok := done.f.(*localCopy)
+	if !ok {
+		s.log.Warn("the shared copy cannot be read", "copy", done.name, "err", err)
+		s.bad = true
+		return
 	}
+	s.log.Warn("cache file is damaged and is made again", "path", local.Name(), "err", err)
+	s.disk.Remove(done.name, local.info)
 }

@@ -110,7 +110,7 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 			s.begin(ctx)
 		case decoding:
 			if s.part != nil {
-				if b, err := s.part.frame(i); err == nil {
+				if b, err := s.part.frame(ctx, i); err == nil {
 					return b, nil
 				}
 			}
@@ -123,7 +123,7 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 				return b, err
 			}
 		case copied:
-			if b, ok := s.fromCopy(i); ok {
+			if b, ok := s.fromCopy(ctx, i); ok {
 				return b, nil
 			}
 		}
@@ -203,7 +203,7 @@ func (s *stream) advance(ctx context.Context) ([]byte, error) {
 		s.keep(b)
 	}
 	if e != nil {
-		s.finish(e)
+		s.finish(ctx, e)
 	}
 	return b, nil
 }
@@ -219,13 +219,13 @@ func (s *stream) keep(b []byte) {
 }
 
 // finish goes from decoding to copied, or to idle if there is no copy.
-func (s *stream) finish(e *end) {
+func (s *stream) finish(ctx context.Context, e *end) {
 	s.ended(e)
 	s.closeForward(e.hurt == nil)
 	if s.part == nil {
 		return
 	}
-	if s.done = s.copies.commit(s.part, e); s.done != nil {
+	if s.done = s.copies.commit(ctx, s.part, e); s.done != nil {
 		s.state = copied
 	}
 	s.part = nil
@@ -270,13 +270,15 @@ func (s *stream) openCopy(ctx context.Context) bool {
 }
 
 // fromCopy returns a frame of the copy. If that is damaged the state is idle.
-func (s *stream) fromCopy(i int64) ([]byte, bool) {
-	b, err := s.done.frame(i)
+func (s *stream) fromCopy(ctx context.Context, i int64) ([]byte, bool) {
+	b, err := s.done.frame(ctx, i)
 	if err == nil {
 		return b, true
 	}
-	s.copies.damaged(s.done, err)
-	s.closeCopy()
+	if ctx.Err() == nil {
+		s.copies.damaged(s.done, err)
+		s.closeCopy()
+	}
 	return nil, false
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -34,6 +35,24 @@ func (s *Server) Fetch(ctx context.Context, key string, limit int64) (b []byte, 
 	}
 	return b, err
 }
+
+// Open opens the object that is at a key.
+func (s *Server) Open(ctx context.Context, key string) (cache.BehindFile, error) {
+	found, err := s.find(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if !found.isFile {
+		return nil, &Error{s.url(key), "no such object", iofs.ErrNotExist}
+	}
+	return storedFile{&file{s: s, o: found.object}}, nil
+}
+
+// A storedFile is an object that Store put there.
+type storedFile struct{ *file }
+
+// Size implements cache.BehindFile.
+func (f storedFile) Size() int64 { return f.o.size }
 
 // slowest is how many bytes a second are sent at least.
 const slowest = 256 << 10
