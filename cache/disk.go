@@ -92,46 +92,6 @@ func place(name, ext string) string {
 	return path.Join(layoutDir, h[:2], h[2:]+ext)
 }
 
-// A Behind is what others made, which lies behind a Disk.
-type Behind interface {
-	// Load returns the bytes that lie under a name.
-	Load(ctx context.Context, name string) ([]byte, bool)
-	// Elsewhere reports whether there may be bytes under a name, or under any for "".
-	Elsewhere(name string) bool
-	// Open opens the large file that lies under a name, to be read in parts.
-	Open(ctx context.Context, name string) (BehindFile, error)
-	// Used hears of the large files that are opened here.
-	Used(name string)
-}
-
-// A BehindFile is a large file that lies behind a Disk.
-type BehindFile interface {
-	ReadAt(ctx context.Context, p []byte, off int64) (int, error)
-	Size() int64
-	Close() error
-}
-
-// OpenBehind opens the large file that others have under a name; io/fs.ErrNotExist: there is none.
-func (d *Disk) OpenBehind(ctx context.Context, name string) (BehindFile, error) {
-	if d.behind == nil {
-		return nil, os.ErrNotExist
-	}
-	return d.behind.Open(ctx, name)
-}
-
-// Used tells what lies behind that a large file is here.
-func (d *Disk) Used(name string) {
-	if d.behind != nil {
-		d.behind.Used(name)
-	}
-}
-
-// PutBehind has Load ask b for what the Disk does not have. It is called before all else.
-func (d *Disk) PutBehind(b Behind) { d.behind = b }
-
-// Elsewhere reports whether others may have put something under a name, of which nothing is marked.
-func (d *Disk) Elsewhere(name string) bool { return d.behind != nil && d.behind.Elsewhere(name) }
-
 // Load returns the bytes saved under name, here or behind. What is damaged is removed.
 func (d *Disk) Load(ctx context.Context, name string) ([]byte, bool) {
 	data, ok := d.load(name)

@@ -93,6 +93,11 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCo
 			}
 		}
 	}
+	if a.shared != nil && len(args) == 1 && ctx.Err() == nil {
+		if err := a.sharePart(ctx, args[0], x.shard); err != nil {
+			x.fail(args[0], err)
+		}
+	}
 	if ctx.Err() != nil {
 		return x.interrupted(a)
 	}

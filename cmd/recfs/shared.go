@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 
 	"recfs/cache"
 	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
+	"recfs/formats/export"
 	"recfs/formats/shared"
 	"recfs/formats/source/remote"
 	"recfs/nodes"
@@ -59,6 +61,27 @@ func (a *archive) share(ctx context.Context, r archives.Recording) error {
 	name, note, err := r.Content().ObjectNote(ctx)
 	if err == nil && name != "" {
 		err = a.shared.Put(ctx, name, note) // once all that it leads to is there
+	}
+	return notShared(err)
+}
+
+// sharePart puts the part of the catalogue there that a shard of a source made.
+func (a *archive) sharePart(ctx context.Context, name string, shard export.Shard) error {
+	e, err := a.resolve(ctx, sourceOf(name))
+	if err != nil || e.Dir == nil {
+		return err
+	}
+	f, err := a.catalogue.OpenSaved(ctx, e.Dir)
+	if errors.Is(err, iofs.ErrNotExist) { // it is a recording, or a folder below the source
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = a.shared.PutPart(ctx, shard.I, shard.N, f, info.Size())
 	}
 	return notShared(err)
 }

@@ -132,7 +132,7 @@ func (r *root) surveyTelling(ctx context.Context, dir nodes.Dir, tell func(*ledg
 	old := r.last.Load()
 	switch {
 	case old == nil:
-		if old = r.c.loadSaved(view); tell != nil && old.Blocks() > 0 {
+		if old = r.c.loadSaved(ctx, view); tell != nil && old.Blocks() > 0 {
 			tell(old.List, nil)
 			tell = nil
 		}

@@ -1,10 +1,12 @@
 package catalogue
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	iofs "io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
+	"recfs/nodes"
 )
 
 // savedName names the catalogue in the disk cache; "": there is none.
@@ -31,13 +34,49 @@ func (c *Catalogue) savedName(view archive.View) string {
 // since is opened again by the next one.
 const saveEvery = time.Minute
 
-// loadSaved returns the catalogue on disk, an empty one if there is none.
-func (c *Catalogue) loadSaved(view archive.View) *survey {
+// loadSaved returns the catalogue on disk, that which others share if there is none, or an empty
+// one.
+func (c *Catalogue) loadSaved(ctx context.Context, view archive.View) *survey {
 	list := view.Formats()
 	sound := func(records []ledger.Record) bool {
 		return !slices.ContainsFunc(records, func(r ledger.Record) bool { return !soundRecord(&r, list) })
 	}
-	return &survey{file: file{ledger.Load(c.disk, c.savedName(view), sound), c.pages}}
+	saved := ledger.Load(c.disk, c.savedName(view), sound)
+	if saved.Blocks() == 0 && c.savedName(view) != "" {
+		saved = c.loadShared(ctx, view, sound)
+	}
+	return &survey{file: file{saved, c.pages}}
+}
+
+// loadShared returns the catalogue that others share, and keeps it on disk.
+func (c *Catalogue) loadShared(ctx context.Context, view archive.View, sound func([]ledger.Record) bool) *ledger.List {
+	var parts []*ledger.List
+	for _, name := range c.disk.FetchParts(ctx) {
+		if l := ledger.Load(c.disk, name, sound); l.Blocks() > 0 {
+			parts = append(parts, l)
+		}
+	}
+	sink := ledger.NewSink(c.disk, c.savedName(view))
+	defer sink.Close()
+	all, err := ledger.Merge(ctx, sink, c.pages, parts, func(a, b *ledger.Record) bool { return a.Indexed && !b.Indexed })
+	if err != nil || len(parts) == 0 {
+		return ledger.Load(nil, "", nil)
+	}
+	return sink.Save(all, true)
+}
+
+// OpenSaved opens the file that the catalogue of an archive is kept in; io/fs.ErrNotExist: it is
+// not.
+func (c *Catalogue) OpenSaved(ctx context.Context, dir nodes.Dir) (*os.File, error) {
+	now, err := archive.Current(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	view, ok := archive.ViewOf(now)
+	if !ok || c.savedName(view) == "" {
+		return nil, iofs.ErrNotExist
+	}
+	return c.disk.Open(c.savedName(view))
 }
 
 // soundRecord reports whether a saved record is one that a scan makes, with the line of what lies

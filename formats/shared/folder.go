@@ -34,6 +34,16 @@ func (f Folder) Fetch(_ context.Context, key string, limit int64) ([]byte, error
 	return b, err
 }
 
+// Names implements Store.
+func (f Folder) Names(_ context.Context, dir string) ([]string, error) {
+	entries, err := os.ReadDir(f.at(dir))
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
 // Open implements Store.
 func (f Folder) Open(_ context.Context, key string) (cache.BehindFile, error) {
 	root, err := outfile.OpenDir(filepath.Dir(f.at(key)))

@@ -9,10 +9,13 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"log/slog"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -31,6 +34,8 @@ type Store interface {
 	Fetch(ctx context.Context, key string, limit int64) ([]byte, error)
 	// Store puts the size bytes of body at a key, unless something is there and is not to be replaced.
 	Store(ctx context.Context, key string, body io.ReaderAt, size int64, replace bool) error
+	// Names returns the names in a directory.
+	Names(ctx context.Context, dir string) ([]string, error)
 	// Open opens what is at a key, to be read in parts.
 	Open(ctx context.Context, key string) (cache.BehindFile, error)
 }
@@ -150,6 +155,38 @@ func (x *Index) PutCopy(ctx context.Context, name string, f io.ReaderAt, size in
 	key := copyOf(name)
 	x.missed.Swap(key, time.Time{})
 	return x.store.Store(ctx, x.dir+key, f, size, false)
+}
+
+// catalogueDir has the parts of the catalogue, I-of-N.
+const catalogueDir = "v1/catalogue/"
+
+var partName = regexp.MustCompile(`^\d{1,6}-of-\d{1,6}$`)
+
+// Parts implements cache.Behind.
+func (x *Index) Parts(ctx context.Context) iter.Seq2[string, cache.BehindFile] {
+	return func(yield func(string, cache.BehindFile) bool) {
+		if !x.mayHave(catalogueDir) {
+			return
+		}
+		names, err := x.store.Names(ctx, x.dir+catalogueDir)
+		for _, name := range names {
+			if !partName.MatchString(name) {
+				continue
+			}
+			var f cache.BehindFile
+			if f, err = x.store.Open(ctx, x.dir+catalogueDir+name); err != nil || !yield(name, f) {
+				break
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			x.failed(catalogueDir, err)
+		}
+	}
+}
+
+// PutPart puts the part of the catalogue there that a shard made, in the place of the one before.
+func (x *Index) PutPart(ctx context.Context, i, n int, f io.ReaderAt, size int64) error {
+	return x.store.Store(ctx, fmt.Sprintf("%s%s%d-of-%d", x.dir, catalogueDir, i, n), f, size, true)
 }
 
 // mayHave reports whether a key is worth a request.

@@ -75,6 +75,8 @@ func (s *counted) Fetch(context.Context, string, int64) ([]byte, error) {
 	return nil, s.err
 }
 
+func (s *counted) Names(context.Context, string) ([]string, error) { return nil, s.err }
+
 func (s *counted) Open(context.Context, string) (cache.BehindFile, error) { return nil, s.err }
 
 func (s *counted) Store(context.Context, string, io.ReaderAt, int64, bool) error { return s.err }

@@ -36,6 +36,19 @@ func (s *Server) Fetch(ctx context.Context, key string, limit int64) (b []byte, 
 	return b, err
 }
 
+// Names returns the names in a folder, of which the key ends with a slash.
+func (s *Server) Names(ctx context.Context, dir string) (list []string, err error) {
+	all, err := s.Tree(dir).List(ctx, ".")
+	if err != nil {
+		return nil, err
+	}
+	for i := range all.Len() {
+		name, _ := all.At(i)
+		list = append(list, name)
+	}
+	return list, nil
+}
+
 // Open opens the object that is at a key.
 func (s *Server) Open(ctx context.Context, key string) (cache.BehindFile, error) {
 	found, err := s.find(ctx, key)
