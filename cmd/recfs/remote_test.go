@@ -46,6 +46,7 @@ func TestRemoteCommands(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
 	rate := regexp.MustCompile(`\d+(\.\d+)? s\b`)
+	caches := []string{t.TempDir(), t.TempDir()}
 	lines := []string{
 		"ls -R $1/datafile $1/hcrp", "ls $1 $1/teehistorian/busy-20.1.teehistorian.xz/", "tree $1/nethack/small.nhgame",
 		"cat $1/README.md $1/teehistorian/busy-20.1.teehistorian.xz/ticks/00000900.json",
@@ -54,7 +55,11 @@ func TestRemoteCommands(t *testing.T) {
 		"find --index $1", "find --player nameless $1", "check $1", "index $1",
 	}
 	for _, line := range lines[:nodestest.Times(len(lines), 10)] {
-		want, got := rate.ReplaceAllString(executeOn(t, line, dir), "T"), rate.ReplaceAllString(executeOn(t, line, server.URL), "T")
+		print := func(source, cache string) string { // what is known by content of the other would tell
+			t.Setenv("XDG_CACHE_HOME", cache)
+			return rate.ReplaceAllString(executeOn(t, line, source), "T")
+		}
+		want, got := print(dir, caches[0]), print(server.URL, caches[1])
 		if want != got {
 			t.Errorf("%s:\n%s\nand by the directory:\n%s", line, got, want)
 		}
