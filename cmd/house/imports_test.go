@@ -98,6 +98,7 @@ var house = []room{
 		},
 		special: map[string][]string{
 			"tree*.go":       {"recfs/nodes", "recfs/nodes/play", "recfs/cache", "recfs/formats/views"},
+			"play.go":        {"recfs/nodes/play", "recfs/formats/views"},
 			"index*.go":      {"recfs/formats/views"},
 			"*_container.go": {"recfs/nodes"}, // sections, and a cursor that outlives an operation
 		},
@@ -110,6 +111,7 @@ var house = []room{
 		},
 		special: map[string][]string{
 			"tree.go": {"recfs/nodes", "recfs/nodes/play", "recfs/cache", "recfs/formats/views"}, "tree_*.go": {"recfs/nodes", "recfs/nodes/play", "recfs/cache", "recfs/formats/views"},
+			"play.go": {"recfs/nodes/play", "recfs/formats/views"}, "play_*.go": {"recfs/nodes/play", "recfs/formats/views"},
 			"index.go": {"recfs/formats/views"},
 		},
 	},

@@ -46,9 +46,9 @@ type Stretch struct {
 type Player interface {
 	// Play goes on to the end of a tick, which may be behind the chunk, and tells of what happens on
 	// the way: nil takes nothing.
-	Play(tick int64, events *Events) error
+	Play(ctx context.Context, tick int64, events *Events) error
 	// Show puts on the stage who is there.
-	Show(s *Stage)
+	Show(ctx context.Context, s *Stage) error
 	// Point returns where it stands, for Open, and about how many bytes that keeps alive. The Player
 	// is not used any more.
 	Point() (at any, cost int64)

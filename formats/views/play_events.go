@@ -115,7 +115,7 @@ func (p *playing[T]) Events(ctx context.Context, q play.Query) (*play.Found, err
 func (p *playing[T]) search(ctx context.Context, x *T, chunk int, end int64, events *Events) error {
 	player, err := p.Open(ctx, x, chunk, nil)
 	if err == nil {
-		err = player.Play(end, events)
+		err = player.Play(ctx, end, events)
 	}
 	if err == nil || IsDamage(err) {
 		err = ctx.Err()

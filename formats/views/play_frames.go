@@ -167,11 +167,11 @@ func (p *playing[T]) block(ctx context.Context, k blockKey) (*block, int64, erro
 func (p *playing[T]) show(ctx context.Context, x *T, s *Stage, b *block, first, last int64) error {
 	player, err := p.Open(ctx, x, b.chunk, b.point)
 	if err == nil && b.point == nil && first > p.Chunk(x, b.chunk).First {
-		err = player.Play(first-1, nil)
+		err = player.Play(ctx, first-1, nil)
 	}
 	b.point = nil
 	if err == nil {
-		err = s.play(player, last)
+		err = s.play(ctx, player, last)
 	}
 	if err == nil {
 		cost := int64(0)
@@ -187,18 +187,17 @@ func (p *playing[T]) show(ctx context.Context, x *T, s *Stage, b *block, first, 
 }
 
 // play shows the frames of a Player up to a tick.
-func (s *Stage) play(player Player, last int64) error {
+func (s *Stage) play(ctx context.Context, player Player, last int64) error {
 	for ; s.Tick <= last; s.Tick += s.step {
-		if err := player.Play(s.Tick, s.events); err != nil {
+		if err := player.Play(ctx, s.Tick, s.events); err != nil {
 			return err
 		}
-		player.Show(s)
-		s.Frames++
-		if s.err != nil {
-			return s.err
+		if err := cmp.Or(player.Show(ctx, s), s.err); err != nil {
+			return err
 		}
+		s.Frames++
 	}
-	return player.Play(last, s.events)
+	return player.Play(ctx, last, s.events)
 }
 
 // IsDamage reports whether an error says that bytes make no sense, and not that they could not be

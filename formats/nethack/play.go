@@ -36,7 +36,7 @@ func (rec *recording) playing() *views.Play[index] {
 			return views.Stretch{First: int64(first), Last: int64(last), Bytes: x.ticks.end(last) - x.behind(first-1)}
 		},
 		Open: func(ctx context.Context, x *index, i int, _ any) (views.Player, error) {
-			return &player{rec: rec, ctx: ctx, index: x, next: i * playTicks}, nil
+			return &player{rec: rec, index: x, next: i * playTicks}, nil
 		},
 	}
 }
@@ -53,25 +53,23 @@ func (x *index) backupMark(i int) play.Mark {
 // A player goes through the ticks of a block.
 type player struct {
 	rec *recording
-	ctx context.Context // of the request
 	*index
-	next int   // the tick that comes next
-	err  error // of what was shown
+	next int // the tick that comes next
 }
 
 // Play implements views.Player.
-func (p *player) Play(tick int64, found *views.Events) error {
+func (p *player) Play(ctx context.Context, tick int64, found *views.Events) error {
 	first, end := p.next, min(int(tick)+1, p.ticks.len())
 	p.next = max(first, end)
-	if p.err != nil || found == nil || first >= end {
-		return p.err
+	if found == nil || first >= end {
+		return nil
 	}
-	held, err := formats.Charge(p.ctx, min(p.eventBytes(first, end), maxEventText))
+	held, err := formats.Charge(ctx, min(p.eventBytes(first, end), maxEventText))
 	if err != nil {
 		return err
 	}
 	defer held.Free()
-	return p.visit(p.ctx, p.rec.At(p.ctx), first, end, func(n int, ev *events) error {
+	return p.visit(ctx, p.rec.At(ctx), first, end, func(n int, ev *events) error {
 		for e := range ev.all() {
 			if found.Wants(int64(n), e.kind) {
 				found.Put(play.Event{Tick: int64(n), Kind: e.kind, Text: e.words()})
@@ -82,14 +80,15 @@ func (p *player) Play(tick int64, found *views.Events) error {
 }
 
 // Show implements views.Player: the first frame brings those of the whole block.
-func (p *player) Show(s *views.Stage) {
+func (p *player) Show(ctx context.Context, s *views.Stage) error {
 	if s.Screen != nil {
-		return
+		return nil
 	}
 	first := int(s.Tick)
 	end := min(first+playTicks, p.ticks.len())
 	var cost int64
-	s.Screen, cost, p.err = p.rec.screens(p.ctx, p.index, first, end)
+	var err error
+	s.Screen, cost, err = p.rec.screens(ctx, p.index, first, end)
 	s.MS = make([]int64, end-first)
 	start, _ := utcMicros(p.ticks.at(0).clock, p.zone(0))
 	for i := range s.MS {
@@ -97,6 +96,7 @@ func (p *player) Show(s *views.Stage) {
 		s.MS[i] = (now - start) / 1000
 	}
 	s.Use(cost)
+	return err
 }
 
 // Point implements views.Player: the last save of a block is at hand for the next one.

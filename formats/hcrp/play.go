@@ -35,7 +35,7 @@ func (rec *recording) playing() *views.Play[index] {
 		Chunk:   rec.stretch,
 		Open: func(ctx context.Context, x *index, i int, at any) (views.Player, error) {
 			k := i + x.stretch(0)
-			p := &player{playback: rec.playback(x), ctx: ctx, number: x.first(k), behind: x.first(k + 1), lives: x.laterLives()}
+			p := &player{playback: rec.playback(x), number: x.first(k), behind: x.first(k + 1), lives: x.laterLives()}
 			p.next = rec.stretch(x, i).First
 			saved, _ := at.(playPoint)
 			var err error
@@ -45,7 +45,7 @@ func (rec *recording) playing() *views.Play[index] {
 			}
 			p.number, p.next, p.replay = saved.number, saved.next, newReplay(p.layout)
 			if err = p.replay.decode(saved.replay); err == nil && saved.inside {
-				p.chunk, err = p.chunkOf(&x.ranges[p.number])
+				p.chunk, err = p.chunkOf(ctx, &x.ranges[p.number])
 			}
 			return p, err
 		},
@@ -175,7 +175,6 @@ func (x *index) laterLives() map[int64][]int64 {
 // A player plays the ranges of a stretch, tick by tick.
 type player struct {
 	*playback
-	ctx            context.Context // of the request
 	lives          map[int64][]int64
 	replay         *replay
 	number, behind int    // the range that it is in, or that comes next, and the one behind the last
@@ -193,12 +192,12 @@ type playPoint struct {
 }
 
 // Play implements views.Player.
-func (p *player) Play(tick int64, events *views.Events) error {
+func (p *player) Play(ctx context.Context, tick int64, events *views.Events) error {
 	for p.known = false; p.number < p.behind && p.index.ranges[p.number].First <= tick; {
 		r := &p.index.ranges[p.number]
 		if p.chunk == nil {
 			var err error
-			if p.chunk, err = p.chunkOf(r); err != nil {
+			if p.chunk, err = p.chunkOf(ctx, r); err != nil {
 				return err
 			}
 			if !r.Cut {
@@ -213,15 +212,15 @@ func (p *player) Play(tick int64, events *views.Events) error {
 		}
 		p.number, p.chunk = p.number+1, nil
 	}
-	return p.ctx.Err()
+	return ctx.Err()
 }
 
 // chunkOf returns the chunk of a range.
-func (p *player) chunkOf(r *tickRange) (*chunk, error) {
+func (p *player) chunkOf(ctx context.Context, r *tickRange) (*chunk, error) {
 	if r.Hole {
 		return &chunk{}, nil
 	}
-	return p.decode(p.ctx, int(r.Chunk))
+	return p.decode(ctx, int(r.Chunk))
 }
 
 // goOn plays a range up to a tick.
@@ -266,9 +265,9 @@ func (p *player) life(entity, tick int64) int {
 }
 
 // Show implements views.Player.
-func (p *player) Show(s *views.Stage) {
+func (p *player) Show(_ context.Context, s *views.Stage) error {
 	if !p.known || p.replay.world == nil {
-		return
+		return nil
 	}
 	known := p.replay.world.entities
 	if len(known) > maxEntities {
@@ -292,6 +291,7 @@ func (p *player) Show(s *views.Stage) {
 			t.A = append(t.A, play.Round(e.pos[3], playTurn/360.)&(playTurn-1))
 		}
 	}
+	return nil
 }
 
 // does returns what an entity does: 1 sprinting, 2 sneaking, 4 using something.

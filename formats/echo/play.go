@@ -32,7 +32,7 @@ func (t *tree) playing() *views.Play[Index] {
 			return views.Stretch{First: c.FirstTick, Last: c.FirstTick + int64(c.Ticks) - 1, Bytes: max(c.Size, 0)}
 		},
 		Open: func(ctx context.Context, x *Index, i int, _ any) (views.Player, error) {
-			p := &player{tree: t, ctx: ctx, x: x, chunk: x.firstShown + i, part: -1}
+			p := &player{tree: t, x: x, chunk: x.firstShown + i, part: -1}
 			p.info = &x.Chunks[p.chunk]
 			p.event = sort.Search(len(x.Events), func(i int) bool { return x.Events[i].Tick >= p.info.FirstTick })
 			return p, nil
@@ -233,18 +233,16 @@ func shortest(x float32) float64 {
 // A player goes through the frames of a chunk.
 type player struct {
 	*tree
-	ctx   context.Context // of the request
 	x     *Index
 	chunk int
 	info  *ChunkInfo
 	event int // that comes next
 	part  int // whose scenes these are, -1: none
 	scenes
-	err error // of what was shown
 }
 
 // Play implements views.Player.
-func (p *player) Play(tick int64, events *views.Events) error {
+func (p *player) Play(_ context.Context, tick int64, events *views.Events) error {
 	for ; p.event < len(p.x.Events) && p.x.Events[p.event].Tick <= tick; p.event++ {
 		if e := &p.x.Events[p.event]; events.Wants(e.Tick, e.Kind) {
 			told := play.Event{Tick: e.Tick, Kind: e.Kind, Text: e.words()}
@@ -254,12 +252,15 @@ func (p *player) Play(tick int64, events *views.Events) error {
 			events.Put(told)
 		}
 	}
-	return p.err
+	return nil
 }
 
 // Show implements views.Player.
-func (p *player) Show(s *views.Stage) {
-	c, figures := p.scene(s)
+func (p *player) Show(ctx context.Context, s *views.Stage) error {
+	c, figures, err := p.scene(ctx, s)
+	if err != nil {
+		return err
+	}
 	if s.Game == nil {
 		s.Game = &play.Game{}
 	}
@@ -270,32 +271,33 @@ func (p *player) Show(s *views.Stage) {
 	for i := range figures {
 		figures[i].show(s, p.x)
 	}
+	return nil
 }
 
 // scene returns that of a frame, and who is in it. A lost one has the numbers of the frame before,
 // or a time that is about right.
-func (p *player) scene(s *views.Stage) (scene, []figure) {
+func (p *player) scene(ctx context.Context, s *views.Stage) (c scene, there []figure, err error) {
 	frame, n := s.Tick-p.info.FirstTick, len(s.MS)
-	if frame < int64(p.info.Ticks) && p.err == nil {
+	if frame < int64(p.info.Ticks) {
 		part, i := p.info.partOf(int(frame))
 		if part != p.part {
 			p.part = part
-			p.scenes, p.err = p.tree.scenes.Get(p.ctx, partKey{p.chunk, part})
-			if views.IsDamage(p.err) {
-				p.err = nil // the frames are lost
+			p.scenes, err = p.tree.scenes.Get(ctx, partKey{p.chunk, part})
+			if err != nil && !views.IsDamage(err) { // of damage the frames are lost
+				return c, nil, err
 			}
 		}
 		if i < len(p.list) {
-			c := p.list[i]
-			return c, p.figures[c.first:c.last]
+			c = p.list[i]
+			return c, p.figures[c.first:c.last], nil
 		}
 	}
 	if n > 0 {
 		g := s.Game
-		return scene{p.x.First + s.MS[n-1], g.Clock[n-1], [2]int32{g.Blue[n-1], g.Orange[n-1]}, g.Status[n-1], 0, 0}, nil
+		return scene{p.x.First + s.MS[n-1], g.Clock[n-1], [2]int32{g.Blue[n-1], g.Orange[n-1]}, g.Status[n-1], 0, 0}, nil, nil
 	}
 	first, last := p.x.Chunks[p.x.firstShown].FirstTick, p.x.lastTick()
-	return scene{time: p.x.First + int64(float64(p.x.Last-p.x.First)*float64(s.Tick-first)/float64(max(last-first, 1)))}, nil
+	return scene{time: p.x.First + int64(float64(p.x.Last-p.x.First)*float64(s.Tick-first)/float64(max(last-first, 1)))}, nil, nil
 }
 
 // lastTick returns the last tick that has a frame, if one has.

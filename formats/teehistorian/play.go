@@ -97,7 +97,7 @@ func (t *tree) scene(ctx context.Context, x *index, chunk int, at any) (views.Pl
 const playWindow = 4 << 10
 
 // Play implements views.Player.
-func (s *scene) Play(tick int64, events *views.Events) error {
+func (s *scene) Play(_ context.Context, tick int64, events *views.Events) error {
 	last := int32(min(tick, math.MaxInt32))
 	for {
 		more, err := s.cur.next(last)
@@ -118,7 +118,7 @@ func (s *scene) Point() (at any, cost int64) {
 
 // Show implements views.Player: whoever has a character is there. From when on its input is known,
 // it has another track.
-func (s *scene) Show(stage *views.Stage) {
+func (s *scene) Show(_ context.Context, stage *views.Stage) error {
 	list := s.cur.state.players
 	for i := range list {
 		p := &list[i]
@@ -142,6 +142,7 @@ func (s *scene) Show(stage *views.Stage) {
 			t.A, t.S = append(t.A, aim(p.input[1], p.input[2])), append(t.S, shownInput(&p.input))
 		}
 	}
+	return nil
 }
 
 // aim is a direction of which 256 are a turn, 0 to the right and 64 down.
