@@ -3,7 +3,7 @@
 package fs
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"recfs/cache"
@@ -25,10 +25,8 @@ type contentKey struct {
 // A content is an open Content that readers share.
 type content struct {
 	nodes.Content
-	held *cache.Held // what it keeps in memory; nil: next to nothing
-
-	mu   sync.Mutex
-	read spans
+	held *cache.Held   // what it keeps in memory; nil: next to nothing
+	read atomic.Uint64 // the sum of [cover] over all reads
 }
 
 func (c *content) close() {
@@ -49,17 +47,17 @@ func newContents() *contents {
 	})
 }
 
+// cover returns what a read of the bytes from start to before end adds to the sum of a content.
+// Where one read ends and another begins, what they add cancels out. So the sum becomes that of a
+// read of the whole file when each byte was read once, and hardly ever otherwise.
+func cover(start, end int64) uint64 { return mix(uint64(end)) - mix(uint64(start)) }
+
 // served ends one use of a content, a READ that gave n bytes from off on. A content of which every
 // byte was read, and none of them twice, is not likely to be read again, as the kernel has all of
-// it now. A byte that was read twice was not kept there (direct I/O, little memory): others may
-// want the rest.
+// it now. A byte that was read twice was not kept there (direct I/O, little memory): other readers
+// may want the rest.
 func served(r *contentRef, off, n int64) {
-	c := r.Value
-	c.mu.Lock()
-	c.read.add(off, off+n)
-	all := c.read.once(c.Size())
-	c.mu.Unlock()
-	if all {
+	if c := r.Value; c.read.Add(cover(off, off+n)) == cover(0, c.Size()) {
 		r.Forget()
 	} else {
 		r.Release()

@@ -1,5 +1,4 @@
-// Package fs serves a tree of nodes: as an [io/fs.FS] (see [New]) and, on
-// Linux, as a FUSE filesystem (see [Mount]).
+// Package fs serves a tree of nodes as a FUSE filesystem on Linux (see [Mount]).
 //
 // # Node ids
 //

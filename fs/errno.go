@@ -26,6 +26,11 @@ var sourceErrnos = []syscall.Errno{
 	syscall.ETIMEDOUT,
 }
 
+var (
+	errIsDir  = errors.New("is a directory")
+	errNotDir = errors.New("not a directory")
+)
+
 // errno is the one place where errors become what a program sees.
 func errno(err error) fuse.Status {
 	var source syscall.Errno

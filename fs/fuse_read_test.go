@@ -94,22 +94,22 @@ func TestContentsCount(t *testing.T) {
 	}
 }
 
-// The spans say the same as a count for every byte.
-func TestSpans(t *testing.T) {
+// The sum of reads says the same as a count for every byte.
+func TestCover(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const size = 40
-		var s spans
+		var sum uint64
 		var counts [size]int
 		for range rapid.IntRange(0, 12).Draw(rt, "reads") {
 			start := rapid.IntRange(0, size).Draw(rt, "start")
 			end := rapid.IntRange(start, size).Draw(rt, "end")
-			s.add(int64(start), int64(end))
+			sum += cover(int64(start), int64(end))
 			for i := start; i < end; i++ {
 				counts[i]++
 			}
 		}
-		if want := counts == [size]int(ones(size)); s.once(size) != want {
-			rt.Fatalf("once is %v of %v", s.once(size), counts)
+		if want := counts == [size]int(ones(size)); (sum == cover(0, size)) != want {
+			rt.Fatalf("the sum is %x of %v", sum, counts)
 		}
 	})
 }
@@ -120,20 +120,6 @@ func ones(n int) []int {
 		list[i] = 1
 	}
 	return list
-}
-
-// A file that is read in many places keeps no long list of them.
-func TestSpansAreBounded(t *testing.T) {
-	var s spans
-	for i := range int64(10 * maxSpans) {
-		s.add(2*i, 2*i+1)
-		if len(s.list) > maxSpans {
-			t.Fatalf("%d spans after %d reads", len(s.list), i+1)
-		}
-	}
-	if s.once(20 * maxSpans) {
-		t.Error("all was read, as the spans say")
-	}
 }
 
 // A countedFile counts how often it was opened and how many of its Contents

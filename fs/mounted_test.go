@@ -27,7 +27,21 @@ import (
 func export(t *testing.T, root nodes.Dir) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "export")
-	if err := os.CopyFS(dir, New(t.Context(), root)); err != nil {
+	err := nodes.Walk(t.Context(), root, func(name string, e nodes.Entry, err error) error {
+		at := filepath.Join(dir, name)
+		switch {
+		case err != nil:
+			return err
+		case e.Dir != nil:
+			return os.MkdirAll(at, 0o755)
+		}
+		b, err := nodes.ReadAll(t.Context(), e.File)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(at, b, 0o644)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
