@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -46,6 +45,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = out.err
 	}
+	if p, ok := errors.AsType[*panicError](err); ok {
+		e.opt.Log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", p.cause, "stack", string(p.stack))
+	}
 	if r.Context().Err() != nil && err != nil {
 		err = errGone
 	}
@@ -71,12 +73,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // run lets a request in and has it answered. A panic ends only this request.
 func (e *endpoint) run(w *reply, r *http.Request) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			e.opt.Log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-			err = errors.New("it could not be made")
-		}
-	}()
+	defer rescue(&err)
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -109,8 +106,8 @@ func (s *front) isName(host string) bool {
 		host = name
 	}
 	host = strings.Trim(host, "[]")
-	return slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, host) ||
-		slices.ContainsFunc(s.opt.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
+	is := func(name string) bool { return strings.EqualFold(name, host) }
+	return slices.ContainsFunc([]string{"127.0.0.1", "::1", "localhost"}, is) || slices.ContainsFunc(s.opt.Hosts, is)
 }
 
 // allowOrigin tells a browser that a page may read the reply. It reports whether that was all it

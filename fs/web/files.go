@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"recfs/fs/web/page"
@@ -48,7 +49,7 @@ func (t *tree) files(w *reply, r *http.Request) error {
 	case e.Dir == nil && slash:
 		return errMissing
 	case e.Dir == nil:
-		return t.file(w, r, way)
+		return t.file(w, r, way, "")
 	case !slash:
 		redirect(w, r, http.StatusPermanentRedirect, "./"+escape(name[strings.LastIndexByte(name, '/')+1:])+"/")
 	default:
@@ -103,12 +104,12 @@ func redirect(w *reply, r *http.Request, status int, to string) {
 // maxRanges is how many ranges a request may have.
 const maxRanges = 8
 
-// file sends a file, or what the request wants of it.
-func (t *tree) file(w *reply, r *http.Request, way nodes.Way) error {
+// file sends a file, or what the request wants of it, with an ETag that ends in a mark.
+func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error {
 	ctx, e := r.Context(), way.Last()
 	var tag string
 	if err := t.within(ctx, func(ctx context.Context) (err error) {
-		tag, err = t.tag(ctx, way)
+		tag, err = t.tag(ctx, way, mark)
 		return err
 	}); err != nil {
 		return err
@@ -119,8 +120,10 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way) error {
 	}
 	defer o.Close()
 	w.turn.rest = func() { o.yield() }
-	if want := r.Header.Get("Range"); !strings.HasPrefix(want, "bytes=") || strings.Count(want, ",") >= maxRanges {
+	if want := ranges(r, o.size); want == "" {
 		r.Header.Del("Range")
+	} else {
+		r.Header.Set("Range", want)
 	}
 	h := w.Header()
 	h.Set("Content-Type", contentType(e.Name))
@@ -129,6 +132,22 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way) error {
 	}
 	http.ServeContent(w, r, "", e.Time, o)
 	return nil
+}
+
+// ranges returns what a request wants of a file as net/http understands it; "" is all. To that the
+// last 0 bytes are some.
+func ranges(r *http.Request, size int64) string {
+	want, ok := strings.CutPrefix(r.Header.Get("Range"), "bytes=")
+	all := strings.Split(want, ",")
+	if !ok || len(all) > maxRanges {
+		return ""
+	}
+	for i, part := range all {
+		if last, ok := strings.CutPrefix(strings.TrimSpace(part), "-"); ok && last != "" && strings.Trim(last, "0") == "" {
+			all[i] = strconv.FormatInt(size, 10) + "-" // behind the end
+		}
+	}
+	return "bytes=" + strings.Join(all, ",")
 }
 
 // refuse answers a request for files and folders with an error.

@@ -222,7 +222,8 @@ func (t *tree) item(ctx context.Context, p excerpt, i int, sizes bool) (it item,
 
 // isPassing reports whether an error says nothing of what was asked for.
 func isPassing(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || cache.IsShort(err))
+	_, panicked := errors.AsType[*panicError](err)
+	return err != nil && (ctx.Err() != nil || cache.IsShort(err) || panicked)
 }
 
 // followed returns what a link in the last directory of a way leads to, under its own name. One

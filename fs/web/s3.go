@@ -107,7 +107,7 @@ func (t *tree) getObject(w *reply, r *http.Request, key string, q url.Values) er
 	if way.Last().Dir != nil {
 		return errMissing
 	}
-	return t.file(w, r, way)
+	return t.file(w, r, way, s3Mark)
 }
 
 func writeXML(w *reply, r *http.Request, v any) error {

@@ -363,7 +363,7 @@ func (t *tree) measure(ctx context.Context, way nodes.Way, makes bool) (size int
 		if err != nil {
 			return err
 		}
-		tag, err = t.tag(ctx, way)
+		tag, err = t.tag(ctx, way, s3Mark)
 		if err == nil {
 			size = n
 		}

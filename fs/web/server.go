@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"recfs/fs/web/page"
+	"recfs/nodes"
 )
 
 // The limits of docs/tree/serve.md section 5.
@@ -40,8 +41,9 @@ func NewServer(opt Options) *Server {
 	}
 	if t := s.tree; opt.Page != nil {
 		t.site = page.New(page.Tree{
-			Path: pathOf, Find: t.find, Within: t.within, Tag: t.tag, Status: func(err error) int { return refusalOf(err).status },
-			List: opt.Page, DiffMaps: opt.DiffMaps,
+			Path: pathOf, Find: t.find, Within: t.within, Tag: func(ctx context.Context, way nodes.Way) (string, error) { return t.tag(ctx, way, "") },
+			Status: func(err error) int { return refusalOf(err).status },
+			List:   opt.Page, DiffMaps: opt.DiffMaps,
 		})
 	}
 	s.secrets.Store(&Secrets{})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	iofs "io/fs"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"unicode"
@@ -33,6 +34,21 @@ var (
 	errMissing = &refusal{http.StatusNotFound, "no such file", ""}
 	errGone    = &refusal{statusGone, "the client has gone", ""}
 )
+
+// A panicError is what a panic has become.
+type panicError struct {
+	cause any
+	stack []byte
+}
+
+func (*panicError) Error() string { return "it could not be made" }
+
+// rescue is deferred to have a panic returned as an error.
+func rescue(err *error) {
+	if cause := recover(); cause != nil {
+		*err = &panicError{cause, debug.Stack()}
+	}
+}
 
 // statusGone is in the access log when a client hung up.
 const statusGone = 499

@@ -27,9 +27,13 @@ type tree struct {
 // hides reports whether a name in the root is not there.
 func (t *tree) hides(name string) bool { return name == t.hidden || name == page.Name }
 
-// within runs a part of a request that decodes something. It may begin again.
+// within runs a part of a request that decodes something. It may begin again. A panic ends it as an
+// error: of a reply of several ranges the goroutine is one of net/http.
 func (t *tree) within(ctx context.Context, do func(context.Context) error) error {
-	return t.cache.Do(ctx, 0, do)
+	return t.cache.Do(ctx, 0, func(ctx context.Context) (err error) {
+		defer rescue(&err)
+		return do(ctx)
+	})
 }
 
 // maxPath is how long a path may be, in bytes.
@@ -86,14 +90,18 @@ func (t *tree) lookUp(r *http.Request) (way nodes.Way, name string, slash bool, 
 	return way, name, slash, err
 }
 
-// tag returns the ETag of the file at the end of a way; "": nothing tells its version.
-func (t *tree) tag(ctx context.Context, way nodes.Way) (string, error) {
+// s3Mark ends an ETag of S3, as of what was written in one part of several. Without it clients take
+// 32 digits for the MD5 of the content.
+const s3Mark = "-1"
+
+// tag returns the ETag of the file at the end of a way, with a mark; "": nothing tells its version.
+func (t *tree) tag(ctx context.Context, way nodes.Way, mark string) (string, error) {
 	version, err := way.Version(ctx)
 	if err != nil || version == "" {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(t.build + "\x00" + way.Path() + "\x00" + version))
-	return `"` + hex.EncodeToString(sum[:16]) + `"`, nil
+	return `"` + hex.EncodeToString(sum[:16]) + mark + `"`, nil
 }
 
 // snapshot returns what a directory has now.

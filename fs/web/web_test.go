@@ -38,6 +38,11 @@ func (v *versioned) Tree(context.Context) (nodes.Dir, error) { return v.Dir, nil
 // IsRecording implements nodes.Recording.
 func (v *versioned) IsRecording() bool { return true }
 
+// What explodes panics when it is read.
+type explodes struct{ late }
+
+func (explodes) ReadAt(context.Context, []byte, int64) (int, error) { panic("as asked") }
+
 // A file that is late fails behind its first megabyte.
 type late struct{}
 
@@ -74,6 +79,7 @@ func sampleTree() nodes.Entry {
 			nodes.Entry{Name: "all", File: nodes.Func(failing)},
 			nodes.Entry{Name: "gone", File: nodes.Failing(&errWrapped{"read", nodes.ErrStale})},
 			nodes.Entry{Name: "far", File: nodes.Failing(&errWrapped{"https://secret.example", nodes.ErrUnavailable})},
+			nodes.Entry{Name: "explodes", File: nodes.Stream(2<<20, func(context.Context) (nodes.Content, error) { return explodes{}, nil })},
 			nodes.Entry{Name: "late", File: nodes.Stream(2<<20, func(context.Context) (nodes.Content, error) { return late{}, nil })},
 			nodes.Entry{Name: "nothing", File: nodes.Sized(0, failing)},
 			nodes.Entry{Name: "panic", File: nodes.Sized(1, func(context.Context) ([]byte, error) { panic("as asked") })},
@@ -193,6 +199,9 @@ func TestFiles(t *testing.T) {
 		{"HEAD", "/plain", "Range: bytes=2-4", 206, ""},
 		{"GET", "/plain", "Range: bytes=-3", 206, "789"},
 		{"GET", "/plain", "Range: bytes=7-", 206, "789"},
+		{"GET", "/plain", "Range: bytes=-0", 416, "requested range not satisfiable\n"},
+		{"GET", "/plain", "Range: bytes=1-2, -00", 206, "12"},
+		{"GET", "/plain", "Range: bytes=-", 416, "requested range not satisfiable\n"},
 		{"GET", "/plain", "Range: bytes=10-", 416, "requested range not satisfiable\n"},
 		{"GET", "/plain", "Range: bytes=4-2", 416, "requested range not satisfiable\n"},
 		{"GET", "/plain", "Range: lines=1-2", 200, "0123456789"},
@@ -222,6 +231,7 @@ func TestFiles(t *testing.T) {
 		{"POST", "/plain", "", 405, "method not allowed\n"},
 		{"OPTIONS", "/plain", "", 204, ""},
 		{"GET", "/plain", "Host: evil.example", 421, "not a name of this server\n"},
+		{"GET", "/plain", "Host: LocalHost", 200, "0123456789"},
 		{"GET", "/plain", "Host: localhost:1", 200, "0123456789"},
 		{"GET", "/" + strings.Repeat("x", 8<<10), "", 400, "bad path\n"},
 		{"GET", "/a/?format=xml", "", 400, "bad value of format\n"},
@@ -253,6 +263,9 @@ func TestFiles(t *testing.T) {
 	}
 	if reply, body, err := s.do("GET", "/damaged/late"); reply.StatusCode != 200 || err == nil || len(body) >= 2<<20 {
 		t.Errorf("a file that fails in the middle: %d, %d bytes, %v", reply.StatusCode, len(body), err)
+	}
+	if _, body, err := s.do("GET", "/damaged/explodes", "Range: bytes=0-0,5-5"); err == nil {
+		t.Errorf("ranges of what panics: %q", body)
 	}
 	if reply, _, _ := s.do("GET", "/link/header.json"); reply.Header.Get("Location") != "./../a/rec.toy/header.json" {
 		t.Errorf("the link leads to %s", reply.Header.Get("Location"))

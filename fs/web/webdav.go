@@ -134,7 +134,7 @@ func (t *tree) response(ctx context.Context, out *bufio.Writer, href string, way
 	var tag string
 	if it.File != nil && !asked.bare && asked.wants("getetag") {
 		err := t.within(ctx, func(ctx context.Context) (err error) {
-			tag, err = t.tag(ctx, way)
+			tag, err = t.tag(ctx, way, "")
 			return err
 		})
 		if isPassing(ctx, err) {
