@@ -41,6 +41,24 @@ func (b *Batch) Append(o *Batch) {
 	}
 }
 
+// AppendIf adds the rows of o that keep says, one by one. values has the number of the value that
+// each column goes on with.
+func (b *Batch) AppendIf(o *Batch, keep func(row int, values []int) bool) {
+	values, next := make([]int, len(o.Columns)), make([]int, len(o.Columns))
+	for row := range o.rows {
+		for i := range next {
+			next[i] = values[i] + o.Columns[i].Values(row, row+1)
+		}
+		if keep(row, values) {
+			for i := range next {
+				b.Columns[i].AppendRows(&o.Columns[i], row, row+1, values[i], next[i])
+			}
+			b.grew(1)
+		}
+		values, next = next, values
+	}
+}
+
 // Size returns how many bytes of memory the rows have that are kept, and their columns.
 func (b *Batch) Size() (n int64) {
 	n = int64(len(b.Columns)) * int64(unsafe.Sizeof(Vector{}))

@@ -67,7 +67,10 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 			continue
 		}
 		f := File{Table: t.Name, Path: filepath.Join(x.dir, PlaceOf(r.Format().Name, t.Name, r.Path))}
-		if f.Same, f.Err = r.isSame(ctx, f.Path, t.Name, o); !f.Same && f.Err == nil {
+		if m := readMetadata(f.Path); m["recfs.table"] == t.Name {
+			f.Same, f.Err = r.isSame(lineOf(m), r.made(o), func() (string, error) { return sumOf(ctx, o) })
+		}
+		if !f.Same && f.Err == nil {
 			f.Err = x.write(ctx, &f, t, r, o)
 		}
 		files = append(files, f)
@@ -105,53 +108,29 @@ func (r Recording) shownPath() string { return string([]rune(r.Path)) }
 
 func (r Recording) stamp() string { return hex.EncodeToString(r.Stamp().Append(nil)) }
 
-// hasStamp reports whether a stamp in hex is that of the recording.
-func (r Recording) hasStamp(text string) bool {
-	b, err := hex.DecodeString(text)
-	return err == nil && len(b) == formats.StampSize && r.Stamp().Same(formats.ReadStamp(b))
-}
-
-// sum returns what tells the bytes of a recording, "" if it is a directory.
-func sum(s formats.Seal) string {
-	if s.Length == 0 {
-		return ""
+// sumOf returns what tells the bytes of a recording, "" if it is a directory.
+func sumOf(ctx context.Context, o *recordings.Opened) (string, error) {
+	s, err := o.Seal(ctx)
+	if err != nil || s.Length == 0 {
+		return "", err
 	}
-	return fmt.Sprintf("%d-%016x", s.Length, s.Sum)
+	return fmt.Sprintf("%d-%016x", s.Length, s.Sum), nil
 }
 
-// isSame reports whether a file has a table of the recording as it is now: by its stamp, or else by
-// its bytes.
-func (r Recording) isSame(ctx context.Context, name, table string, o *recordings.Opened) (bool, error) {
-	m := readMetadata(name)
-	if m[pathKey] != r.shownPath() || m[madeKey] != r.made(o) || m["recfs.table"] != table {
+// isSame reports whether a line is of the recording as it is now: by its stamp, or else by its
+// bytes.
+func (r Recording) isSame(l line, made string, sum func() (string, error)) (bool, error) {
+	if l.Recording != r.shownPath() || l.Made != made {
 		return false, nil
 	}
-	if r.hasStamp(m[stampKey]) {
+	if b, err := hex.DecodeString(l.Stamp); err == nil && len(b) == formats.StampSize && r.Stamp().Same(formats.ReadStamp(b)) {
 		return true, nil
 	}
-	if m[sumKey] == "" {
+	if l.Sum == "" {
 		return false, nil
 	}
-	seal, err := o.Seal(ctx)
-	return err == nil && m[sumKey] == sum(seal), err
-}
-
-// readMetadata returns the metadata of a file, nil if it is not there or cannot be read.
-func readMetadata(name string) map[string]string {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	m, err := parquet.ReadMetadata(f, info.Size())
-	if err != nil {
-		return nil
-	}
-	return m
+	now, err := sum()
+	return err == nil && l.Sum == now, err
 }
 
 // write writes a table.
@@ -160,7 +139,7 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	if err != nil {
 		return err
 	}
-	seal, err := o.Seal(ctx)
+	sum, err := sumOf(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -181,7 +160,7 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	defer out.Discard()
 	f.Size, err = x.z.WriteTable(ctx, x.c, out, &t, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
 		parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
-		parquet.Pair{Key: sumKey, Value: sum(seal)}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
+		parquet.Pair{Key: sumKey, Value: sum}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
 	if err == nil {
 		err = out.Commit()
 	}

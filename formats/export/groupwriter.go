@@ -68,20 +68,19 @@ func (g *groupWriter) flush(ctx context.Context) error {
 	if len(list) == 1 && list[0].m != nil && !list[0].size().fits() {
 		return g.large(ctx, list[0])
 	}
-	var n int64
+	var n, read int64
 	for _, e := range list {
-		n += e.bytes
+		if n += e.bytes; e.old.groups == 1 {
+			read = max(read, e.old.plain)
+		}
 	}
-	mark, lines, made, rows := g.w.Mark(), len(g.lines), len(g.made), g.rows
-	back := func() {
-		g.w.Cut(mark)
-		g.lines, g.made, g.rows = g.lines[:lines], g.made[:made], rows
-	}
+	lines, made, rows := len(g.lines), len(g.made), g.rows
+	back := func() { g.lines, g.made, g.rows = g.lines[:lines], g.made[:made], rows }
 	var failed []func()
-	err := g.request(ctx, n, func(ctx context.Context) (err error) {
+	err := g.w.Make(ctx, g.x.c, n+read, func(ctx context.Context) (v []columnar.Vector, rows int, err error) {
 		back()
-		failed, err = g.group(ctx, list)
-		return err
+		v, rows, failed, err = g.group(ctx, list)
+		return v, rows, err
 	})
 	for _, tell := range failed {
 		tell()
@@ -112,32 +111,11 @@ func (g *groupWriter) around(ctx context.Context, list []*entry, at int) error {
 	return err
 }
 
-// request calls do with the memory for rows whose values take n bytes.
-func (g *groupWriter) request(ctx context.Context, n int64, do func(ctx context.Context) error) error {
-	const besides = 2 << 20 // what decoding and encoding take
-	n = 3*n + besides
-	return g.x.c.Do(ctx, n, func(ctx context.Context) error {
-		held, err := cache.Charge(ctx, n)
-		if err != nil {
-			return err
-		}
-		defer held.Free()
-		return do(ctx)
-	})
-}
-
-// group writes a row group. What cannot be made has the rows that it had. failed tells of it.
-func (g *groupWriter) group(ctx context.Context, list []*entry) (failed []func(), err error) {
-	b, origins := g.batch(list), []columnar.Origin(nil)
-	var again []*entry // whose rows are in files
-	for _, e := range list {
-		if e.m == nil {
-			again = append(again, e)
-		}
-	}
-	files, err := g.read(again)
-	if err != nil {
-		return nil, err
+// group makes a row group. What cannot be made has the rows that it had. failed tells of it.
+func (g *groupWriter) group(ctx context.Context, list []*entry) (v []columnar.Vector, rows int, failed []func(), err error) {
+	b, origins, files := g.batch(list), []columnar.Origin(nil), map[*entry]copied{}
+	if err := g.read(list, files); err != nil {
+		return nil, 0, nil, err
 	}
 	for i, e := range list {
 		origin, from := columnar.Origin{}, e
@@ -146,7 +124,7 @@ func (g *groupWriter) group(ctx context.Context, list []*entry) (failed []func()
 			origin = e.m.origin
 			if err := e.m.fill(ctx, b, g.table, 0, e.rows); err != nil {
 				if cache.IsShort(err) || ctx.Err() != nil {
-					return nil, cmp.Or(ctx.Err(), err)
+					return nil, 0, nil, cmp.Or(ctx.Err(), err)
 				}
 				b.Back(before)
 				failed = append(failed, func() { g.fail(e.m, g.table, err) })
@@ -154,25 +132,29 @@ func (g *groupWriter) group(ctx context.Context, list []*entry) (failed []func()
 					continue
 				}
 				if from.old.groups > 1 {
-					return failed[len(failed)-1:], &largeError{i}
+					return nil, 0, failed[len(failed)-1:], &largeError{i}
 				}
-				if files, err = g.readMore(files, from); err != nil {
-					return nil, err
+				if err := g.read([]*entry{from}, files); err != nil {
+					return nil, 0, nil, err
 				}
 			}
 		}
 		if from.m == nil && from.rows > 0 {
-			origin = files[from].appendTo(b)
+			b.Next(int(from.rows), 0)
+			b.Append(files[from].Batch)
+			origin = files[from].origin
 		}
 		if origin.Rows = int(from.rows); origin.Rows > 0 {
 			origins = append(origins, origin)
 		}
 		g.wrote(from)
 	}
-	if b.Rows() == 0 {
-		return failed, nil
-	}
-	return failed, g.w.Append(b.Rows(), slices.Concat(columnar.OriginVectors(g.timeless, origins), b.Columns))
+	return g.named(b, origins), b.Rows(), failed, nil
+}
+
+// named returns the columns of rows behind those that tell of which recordings they are.
+func (g *groupWriter) named(b *columnar.Batch, origins []columnar.Origin) []columnar.Vector {
+	return slices.Concat(columnar.OriginVectors(g.timeless, origins), b.Columns)
 }
 
 // batch returns a Batch with room for the rows of a list.
@@ -225,17 +207,11 @@ func (g *groupWriter) large(ctx context.Context, e *entry) error {
 
 // stretch writes a row group of a large recording. made says that it could be made.
 func (g *groupWriter) stretch(ctx context.Context, e *entry, from, to, bytes int64) (made bool, err error) {
-	mark := g.w.Mark()
-	err = g.request(ctx, bytes, func(ctx context.Context) error {
-		g.w.Cut(mark)
-		b := g.batch([]*entry{{rows: to - from}})
-		if err := e.m.fill(ctx, b, g.table, from, to); err != nil {
-			return err
-		}
-		made = true
-		origin := e.m.origin
-		origin.Rows = b.Rows()
-		return g.w.Append(b.Rows(), slices.Concat(columnar.OriginVectors(g.timeless, []columnar.Origin{origin}), b.Columns))
+	err = g.w.Make(ctx, g.x.c, bytes, func(ctx context.Context) ([]columnar.Vector, int, error) {
+		b, origin := g.batch([]*entry{{rows: to - from}}), e.m.origin
+		err := e.m.fill(ctx, b, g.table, from, to)
+		made, origin.Rows = err == nil, b.Rows()
+		return g.named(b, []columnar.Origin{origin}), b.Rows(), err
 	})
 	return made, err
 }

@@ -103,15 +103,15 @@ func (l *Lake) writeSingle(ctx context.Context, out io.WriterAt, d tableDir, tim
 // formerRows returns the rows in the files of a table by recording, and their columns.
 func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []columnar.Column, err error) {
 	all = map[string]formerRows{}
-	take := func(r *parquet.Reader, file string, add func()) {
+	take := func(p *part) {
 		if columns == nil {
-			columns = r.Columns
+			columns = p.rows.Columns
 		}
-		if !r.Same(columns) {
-			l.Alien(file, errors.New("it has other columns than other files"))
+		if !p.rows.Same(columns) {
+			l.Alien(p.at(), errors.New("it has other columns than other files"))
 			return
 		}
-		add()
+		p.addTo(all)
 	}
 	if l.To.form.Merge {
 		parts, _, err := d.findParts(l.To.form.By, Shard{1, 1}, ignoreAlien)
@@ -120,23 +120,15 @@ func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []colu
 		}
 		for _, folder := range slices.Sorted(maps.Keys(parts)) {
 			for _, p := range parts[folder] {
-				take(p.rows, p.at(), func() { p.addTo(all) })
+				take(p)
 			}
 		}
 		return all, columns, nil
 	}
 	err = d.each(func(name string) {
-		file := filepath.Join(d.path, name)
-		r, closeFile, err := openRows(file)
-		if err != nil {
-			return
+		if p, err := openOwn(d, name); err == nil {
+			take(p)
 		}
-		defer closeFile()
-		at, ok := recordingOf(filepath.ToSlash(name), r.Metadata[pathKey])
-		if !ok || r.Metadata[madeKey] == "" || !isOf(r.Metadata, d) {
-			return
-		}
-		take(r, file, func() { all[at] = ownRows(r, file, r.Metadata[pathKey]) })
 	})
 	if errors.Is(err, iofs.ErrNotExist) {
 		err = nil
@@ -146,43 +138,21 @@ func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []colu
 
 // addTo adds the rows of a part.
 func (p *part) addTo(all map[string]formerRows) {
-	for _, u := range p.units {
-		row := int64(0)
-		for i := u.line; i < u.line+u.lines; i++ {
-			x := &p.lines[i]
-			switch {
-			case x.Rows == 0:
-				all[x.path()] = formerRows{line: *x}
-			case u.groups == 1:
-				n := p.rows.Plain(u.group) / int64(p.rows.Rows(u.group)) * x.Rows
-				all[x.path()] = formerRows{[]*entry{{rows: x.Rows, bytes: n, old: oldRows{p.at(), x, u.group, 1, row}}}, *x}
-			default:
-				rows := formerRows{line: *x}
-				for g := range u.groups {
-					rows.entries = append(rows.entries, wholeGroup(p.rows, p.at(), u.group+g, x))
-				}
-				all[x.path()] = rows
+	p.each(func(_ int, e *entry) {
+		rows := formerRows{line: *e.line}
+		for g := range e.old.groups {
+			if e.rows == 0 {
+				break
 			}
-			row += x.Rows
+			one := *e
+			one.line, one.old.group, one.old.groups = nil, e.old.group+g, 1
+			if n := p.size(unit{group: one.old.group, groups: 1}); e.old.groups > 1 {
+				one.rows, one.bytes, one.old.plain = n.rows, n.bytes, n.bytes
+			}
+			rows.entries = append(rows.entries, &one)
 		}
-	}
-}
-
-// ownRows returns the rows of a file of one recording.
-func ownRows(r *parquet.Reader, file, shown string) formerRows {
-	m := r.Metadata
-	rows := formerRows{line: line{Recording: shown, Stamp: m[stampKey], Sum: m[sumKey], Made: m[madeKey]}}
-	x := &line{Recording: shown}
-	for g := range r.Groups() {
-		rows.line.Rows += int64(r.Rows(g))
-		rows.entries = append(rows.entries, wholeGroup(r, file, g, x))
-	}
-	return rows
-}
-
-// wholeGroup returns the rows of a row group of one recording.
-func wholeGroup(r *parquet.Reader, file string, group int, x *line) *entry {
-	return &entry{rows: int64(r.Rows(group)), bytes: r.Plain(group), old: oldRows{file, x, group, 1, 0}}
+		all[e.line.path()] = rows
+	})
 }
 
 // Views writes views.sql, of all tables that there are.

@@ -63,11 +63,9 @@ func (m *Member) load(ctx context.Context) error {
 	if k.Map != nil {
 		m.mapName = string([]rune(*k.Map))
 	}
-	seal, err := o.Seal(ctx)
-	if err != nil {
+	if m.sum, err = sumOf(ctx, o); err != nil {
 		return err
 	}
-	m.sum = sum(seal)
 	for i := range o.Tables {
 		t, err := o.Tables[i].Make(ctx)
 		n := count{columns: t.Columns, err: err}
@@ -123,20 +121,21 @@ func (m *Member) line(table string) line {
 	return line{m.shownPath(), formats.HexOf(m.Path), m.counts[table].rows, m.stamp(), m.sum, m.made}
 }
 
-// isSame reports whether a line is of the recording as it is now: by its stamp, or else by its
-// bytes, for which it is opened.
+// isSame reports whether a line is of the recording as it is now, which is opened only where its
+// stamp does not tell that.
 func (m *Member) isSame(ctx context.Context, l *line) bool {
-	f := m.Format()
-	if f.Beside != nil && m.Load(ctx) != nil {
-		return false
+	made := m.madeBeside("")
+	if m.Format().Beside != nil {
+		if m.Load(ctx) != nil {
+			return false
+		}
+		made = m.made
 	}
-	if f.Beside == nil && l.Made != m.madeBeside("") || f.Beside != nil && l.Made != m.made {
-		return false
-	}
-	if m.hasStamp(l.Stamp) {
-		return true
-	}
-	return l.Sum != "" && m.Load(ctx) == nil && l.Sum == m.sum
+	same, err := m.Recording.isSame(*l, made, func() (string, error) {
+		err := m.Load(ctx)
+		return m.sum, err
+	})
+	return same && err == nil
 }
 
 // noFolder is the value of recordings without one.

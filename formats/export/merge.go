@@ -125,12 +125,11 @@ func (d tableDir) findParts(by string, shard Shard, alien func(string, error)) (
 		if s == shard {
 			next[folder] = max(next[folder], n+1)
 		}
-		p, closePart, err := openPart(d, folder, name, by)
+		p, err := openPart(d, folder, name, by)
 		if err != nil {
 			alien(filepath.Join(d.path, at), err)
 			return
 		}
-		closePart()
 		parts[folder] = append(parts[folder], p)
 	})
 	for _, list := range parts {
@@ -274,12 +273,10 @@ func (m *tableMerge) takeAway(ctx context.Context, moved map[*Member]bool) error
 				continue
 			}
 			if from == nil {
-				again, closePart, err := openPart(p.tableDir, p.folder, p.name, m.By)
-				if err != nil {
+				var err error
+				if from, err = openPart(p.tableDir, p.folder, p.name, m.By); err != nil {
 					return err
 				}
-				closePart()
-				from = again
 			}
 			if i := slices.IndexFunc(from.lines, func(l line) bool { return l.path() == c.moves.Path }); i >= 0 {
 				m.change(ref{from, i}, change{drop: true})

@@ -57,7 +57,7 @@ type part struct {
 	info   os.FileInfo
 	lines  []line
 	units  []unit
-	rows   *parquet.Reader
+	rows   *parquet.Reader // of its footer
 }
 
 // at returns where a part lies.
@@ -98,21 +98,44 @@ func nameOfPart(s Shard, number int) string {
 // errAlien says that a file is no part that an export wrote.
 var errAlien = errors.New("not written by recfs, left as it is")
 
-// openPart reads the manifest of a part, whose rows can be read until it is closed.
-func openPart(d tableDir, folder, name, by string) (p *part, closePart func(), err error) {
-	p = &part{tableDir: d, folder: folder, name: name}
+// openPart reads the manifest of a part.
+func openPart(d tableDir, folder, name, by string) (*part, error) {
+	p := &part{tableDir: d, folder: folder, name: name}
 	f, err := openRegular(p.at())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	defer f.Close()
 	if p.info, err = f.Stat(); err == nil {
 		err = p.read(f, by)
 	}
+	return p, err
+}
+
+// openOwn reads the footer of a file that has the rows of one recording: a part with one line.
+func openOwn(d tableDir, name string) (*part, error) {
+	p := &part{tableDir: d, name: name}
+	r, closeFile, err := openRows(p.at())
 	if err != nil {
-		f.Close()
-		return nil, nil, err
+		return nil, err
 	}
-	return p, func() { f.Close() }, nil
+	closeFile()
+	l := lineOf(r.Metadata)
+	at, ok := recordingOf(filepath.ToSlash(name), l.Recording)
+	if !ok || l.Made == "" || !isOf(r.Metadata, d) {
+		return nil, errAlien
+	}
+	l.Hex = formats.HexOf(at)
+	for g := range r.Groups() {
+		l.Rows += int64(r.Rows(g))
+	}
+	p.rows, p.lines, p.units = r, []line{l}, []unit{{0, r.Groups(), 0, 1}}
+	return p, nil
+}
+
+// lineOf returns the line of a file with this metadata that has the rows of one recording.
+func lineOf(m map[string]string) line {
+	return line{Recording: m[pathKey], Stamp: m[stampKey], Sum: m[sumKey], Made: m[madeKey]}
 }
 
 // read reads the footer and the manifest.
@@ -183,6 +206,27 @@ func manifest(lines []line) ([]byte, error) {
 type unit struct {
 	group, groups int
 	line, lines   int
+}
+
+// size returns how large a unit is.
+func (p *part) size(u unit) (n size) {
+	for g := range u.groups {
+		n = n.plus(size{int64(p.rows.Rows(u.group + g)), p.rows.Plain(u.group + g)})
+	}
+	return n
+}
+
+// each calls fn for each line, with the entry of its rows.
+func (p *part) each(fn func(i int, e *entry)) {
+	for _, u := range p.units {
+		all, row := p.size(u), int64(0)
+		for i := u.line; i < u.line+u.lines; i++ {
+			l := &p.lines[i]
+			bytes := int64(float64(all.bytes) * float64(l.Rows) / float64(max(all.rows, 1)))
+			fn(i, &entry{line: l, rows: l.Rows, bytes: bytes, old: oldRows{p.at(), l, u.group, u.groups, row, all.bytes}})
+			row += l.Rows
+		}
+	}
 }
 
 // place finds the lines of the row groups.

@@ -97,47 +97,27 @@ func (w *partWriter) arrange(more []*Member) {
 		l := m.line(w.table)
 		w.items = append(w.items, item{entry: &entry{line: &l, rows: l.Rows, bytes: m.counts[w.table].bytes, m: m}, at: -1})
 	}
-	for _, u := range w.p.units {
-		row := int64(0)
-		for i := u.line; i < u.line+u.lines; i++ {
-			l := &w.p.lines[i]
-			for len(more) > 0 {
-				if next := more[0].line(w.table); compareLines(&next, l) > 0 {
-					break
-				}
-				add(more[0])
-				more = more[1:]
+	w.p.each(func(i int, e *entry) {
+		for len(more) > 0 {
+			if next := more[0].line(w.table); compareLines(&next, e.line) > 0 {
+				break
 			}
-			old := oldRows{file: w.p.at(), line: l, group: u.group, groups: u.groups, row: row}
-			switch c := w.m.changes[w.p][i]; {
-			case c.drop:
-			case c.to != nil:
-				add(c.to)
-				last := &w.items[len(w.items)-1]
-				last.at, last.old = i, old
-			default:
-				w.items = append(w.items, item{&entry{line: l, rows: l.Rows, bytes: w.plain(u, l.Rows), old: old}, i, true})
-			}
-			row += l.Rows
+			add(more[0])
+			more = more[1:]
 		}
-	}
+		switch c := w.m.changes[w.p][i]; {
+		case c.drop:
+		case c.to != nil:
+			add(c.to)
+			last := &w.items[len(w.items)-1]
+			last.at, last.old = i, e.old
+		default:
+			w.items = append(w.items, item{e, i, true})
+		}
+	})
 	for _, m := range more {
 		add(m)
 	}
-}
-
-// plain returns about how many bytes so many rows of a unit take.
-func (w *partWriter) plain(u unit, rows int64) int64 {
-	all := w.unitSize(u)
-	return int64(float64(all.bytes) * float64(rows) / float64(max(all.rows, 1)))
-}
-
-// unitSize returns how large a unit is.
-func (w *partWriter) unitSize(u unit) (n size) {
-	for g := range u.groups {
-		n = n.plus(size{int64(w.r.Rows(u.group + g)), w.r.Plain(u.group + g)})
-	}
-	return n
 }
 
 // wholeUnit returns the unit that the items from one on are, none of which changes; ok is false if
@@ -206,7 +186,7 @@ func (w *partWriter) write(ctx context.Context, out *outfile.File) (err error) {
 // copies reports whether a unit, which begins with an item, is copied as it lies there: beside each
 // other no two row groups are to have less than half of one.
 func (w *partWriter) copies(u unit, i int) bool {
-	n := w.unitSize(u)
+	n := w.p.size(u)
 	if u.groups > 1 {
 		return true
 	}
@@ -214,7 +194,7 @@ func (w *partWriter) copies(u unit, i int) bool {
 		return false
 	}
 	next, whole := w.wholeUnit(i + u.lines)
-	return n.isHalf() || i+u.lines == len(w.items) || whole && n.plus(w.unitSize(next)).isHalf()
+	return n.isHalf() || i+u.lines == len(w.items) || whole && n.plus(w.p.size(next)).isHalf()
 }
 
 // copyUnit copies a unit.

@@ -16,25 +16,13 @@ type oldRows struct {
 	line          *line
 	group, groups int
 	row           int64
+	plain         int64 // bytes of the row group, if it is one
 }
 
-// A place is where rows were read to.
-type place struct {
-	b      *columnar.Batch
-	row    int
-	values []int // of each column, the first one
-	rows   int
+// A copied is rows that were read from a file.
+type copied struct {
+	*columnar.Batch
 	origin columnar.Origin
-}
-
-// appendTo appends the rows, and tells of which recording they are.
-func (p *place) appendTo(b *columnar.Batch) columnar.Origin {
-	for i := range b.Columns {
-		o := &p.b.Columns[i]
-		b.Columns[i].AppendRows(o, p.row, p.row+p.rows, p.values[i], p.values[i]+o.Values(p.row, p.row+p.rows))
-	}
-	b.Took(p.rows)
-	return p.origin
 }
 
 // openRows opens a file to read rows of it.
@@ -54,89 +42,65 @@ func openRows(name string) (r *parquet.Reader, closeFile func(), err error) {
 	return r, func() { f.Close() }, nil
 }
 
+// readMetadata returns the metadata of a file, nil if it is not there or cannot be read.
+func readMetadata(name string) map[string]string {
+	r, closeFile, err := openRows(name)
+	if err != nil {
+		return nil
+	}
+	closeFile()
+	return r.Metadata
+}
+
 // read reads the rows of recordings that are in files, each row group once.
-func (g *groupWriter) read(list []*entry) (map[*entry]*place, error) {
-	places := map[*entry]*place{}
-	list = slices.DeleteFunc(slices.Clone(list), func(e *entry) bool { return e.rows == 0 })
+func (g *groupWriter) read(list []*entry, rows map[*entry]copied) error {
+	list = slices.DeleteFunc(slices.Clone(list), func(e *entry) bool { return e.m != nil || e.rows == 0 })
 	slices.SortFunc(list, func(a, b *entry) int {
-		return cmp.Or(cmp.Compare(a.old.file, b.old.file), a.old.group-b.old.group, cmp.Compare(a.old.row, b.old.row))
+		return cmp.Or(cmp.Compare(a.old.file, b.old.file), a.old.group-b.old.group)
 	})
 	for len(list) > 0 {
-		file := list[0].old.file
-		r, closeFile, err := openRows(file)
-		if err != nil {
-			return nil, err
+		old := list[0].old
+		n := slices.IndexFunc(list, func(e *entry) bool { return e.old.file != old.file || e.old.group != old.group })
+		if n < 0 {
+			n = len(list)
 		}
-		for len(list) > 0 && list[0].old.file == file && err == nil {
-			n := 1
-			for n < len(list) && list[n].old.file == file && list[n].old.group == list[0].old.group {
-				n++
-			}
-			if err = g.readGroup(r, list[:n], places); err != nil {
-				err = fmt.Errorf("%s: %w", file, err)
-			}
-			list = list[n:]
+		if err := g.readGroup(list[:n], rows); err != nil {
+			return fmt.Errorf("%s: %w", old.file, err)
 		}
-		if closeFile(); err != nil {
-			return nil, err
-		}
+		list = list[n:]
 	}
-	return places, nil
+	return nil
 }
 
-// readMore reads the rows of one more.
-func (g *groupWriter) readMore(places map[*entry]*place, e *entry) (map[*entry]*place, error) {
-	more, err := g.read([]*entry{e})
-	if err == nil && e.rows > 0 {
-		places[e] = more[e]
+// readGroup reads the rows of recordings in one row group. Of them all have the start of the first.
+func (g *groupWriter) readGroup(list []*entry, rows map[*entry]copied) error {
+	old := list[0].old
+	r, closeFile, err := openRows(old.file)
+	if err != nil {
+		return err
 	}
-	return places, err
-}
-
-// readGroup reads rows of one row group.
-func (g *groupWriter) readGroup(r *parquet.Reader, list []*entry, places map[*entry]*place) error {
-	b := g.batch(list)
-	var spans, firsts []parquet.Span
-	group := list[0].old.group
+	defer closeFile()
+	origins := columnar.OriginColumns(g.timeless)
+	all, err := r.ReadRows(old.group, len(origins), g.columns)
+	if err != nil {
+		return err
+	}
+	starts, err := r.ReadRows(old.group, 1, origins[1:])
+	if err != nil {
+		return err
+	}
 	for _, e := range list {
-		row := int(e.old.row)
-		places[e] = &place{b: b, rows: int(e.rows), values: make([]int, len(b.Columns))}
-		spans = append(spans, parquet.Span{Row: row, End: row + int(e.rows)})
-		firsts = append(firsts, parquet.Span{Row: row, End: row + 1})
-	}
-	before := len(g.allColumns()) - len(b.Columns)
-	for c := range b.Columns {
-		v := &b.Columns[c]
-		if err := r.ReadColumn(group, before+c, spans, v); err != nil {
-			return err
+		b := g.batch([]*entry{e})
+		b.Next(int(e.rows), int(e.old.row))
+		b.Append(all)
+		c := copied{b, columnar.Origin{Path: e.old.line.Recording}}
+		for i := range starts.Columns {
+			s, row := &starts.Columns[i], int(e.old.row)
+			if c.origin.Dated = s.Valid[row]; c.origin.Dated {
+				c.origin.Start = s.Int64s[s.Values(0, row)]
+			}
 		}
-		row, value := 0, 0
-		for _, e := range list {
-			p := places[e]
-			p.row, p.values[c] = row, value
-			value += v.Values(row, row+p.rows)
-			row += p.rows
-		}
-	}
-	return g.readOrigins(r, group, firsts, list, places)
-}
-
-// readOrigins reads of which recordings rows are: those of files have the start of their first row.
-func (g *groupWriter) readOrigins(r *parquet.Reader, group int, firsts []parquet.Span, list []*entry, places map[*entry]*place) error {
-	start := columnar.Vector{Column: columnar.Column{Type: columnar.Time, Nullable: true}}
-	if !g.timeless {
-		if err := r.ReadColumn(group, 1, firsts, &start); err != nil {
-			return err
-		}
-	}
-	value := 0
-	for i, e := range list {
-		o := columnar.Origin{Path: e.old.line.Recording}
-		if len(start.Valid) > 0 && start.Valid[i] {
-			o.Start, o.Dated = start.Int64s[value], true
-			value++
-		}
-		places[e].origin = o
+		rows[e] = c
 	}
 	return nil
 }

@@ -95,30 +95,18 @@ func (n *rowCount) keep(w *parquet.Writer, name string, seen Places, goes func(f
 	}
 	defer closeFile()
 	for g := range r.Groups() {
-		all := []parquet.Span{{End: r.Rows(g)}}
-		paths, formats := columnar.Vector{Column: catalogue.Columns()[pathColumn]}, columnar.Vector{Column: catalogue.Columns()[formatColumn]}
-		if r.ReadColumn(g, pathColumn, all, &paths) != nil || r.ReadColumn(g, formatColumn, all, &formats) != nil {
-			return nil // it is damaged
+		all, err := r.ReadRows(g, 0, catalogue.Columns())
+		if err != nil {
+			return nil //nolint:nilerr // it is damaged
 		}
-		var spans []parquet.Span
-		known := 0
-		for i := range r.Rows(g) {
+		b := columnar.NewBatch(catalogue.Columns(), columnar.Group{Rows: all.Rows(), Columns: make([]columnar.Counts, len(catalogue.Columns()))})
+		b.AppendIf(all, func(row int, values []int) bool {
 			format := ""
-			if formats.Valid[i] {
-				format = string(formats.TextAt(known))
-				known++
+			if all.Columns[formatColumn].Valid[row] {
+				format = string(all.Columns[formatColumn].TextAt(values[formatColumn]))
 			}
-			if !seen.has("", parquet.EscapePath(string(paths.TextAt(i)))) && !goes(format) {
-				spans = append(spans, parquet.Span{Row: i, End: i + 1})
-			}
-		}
-		b := columnar.NewBatch(catalogue.Columns(), columnar.Group{Rows: max(len(spans), 1), Columns: make([]columnar.Counts, len(catalogue.Columns()))})
-		for c := range b.Columns {
-			if err := r.ReadColumn(g, c, spans, &b.Columns[c]); err != nil {
-				return nil // it is damaged
-			}
-		}
-		b.Took(len(spans))
+			return !seen.has("", parquet.EscapePath(string(all.Columns[pathColumn].TextAt(row)))) && !goes(format)
+		})
 		if err := n.append(w, b); err != nil {
 			return err
 		}

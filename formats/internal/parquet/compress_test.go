@@ -1,7 +1,6 @@
 package parquet_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -259,19 +258,4 @@ func TestCompressedOtherVersion(t *testing.T) {
 	if _, err := z.WriteTable(t.Context(), c, new(written), &table); !errors.Is(err, nodes.ErrStale) {
 		t.Error(err)
 	}
-}
-
-// FuzzMetadata holds that the metadata of any bytes is read or refused.
-func FuzzMetadata(f *testing.F) {
-	file := compress(f, tableOf(rowsOf(3)))
-	f.Add(file)
-	f.Add([]byte("PAR1\x15\x00\x00\x01\x00\x00\x00PAR1"))
-	f.Add([]byte(strings.Repeat("\x1c", 40) + "\x20\x00\x00\x00PAR1"))
-	f.Add([]byte("PAR1\x59\x1c\x08\x67\x00\x00\x00\x07\x00\x00\x00PAR1")) // a pair with field -52
-	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := parquet.ReadMetadata(bytes.NewReader(b), int64(len(b)))
-		if bytes.Equal(b, file) && (err != nil || m["recfs.table"] != "all") {
-			t.Errorf("metadata %v, %v", m, err)
-		}
-	})
 }

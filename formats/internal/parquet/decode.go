@@ -14,23 +14,32 @@ import (
 // more only if one text has, or one list.
 const maxPage = 256 << 20
 
-// A Span is rows of a row group from one to another.
-type Span struct{ Row, End int }
+// ReadRows returns the rows of a row group in some columns of the file, from the one with a number
+// on.
+func (f *Reader) ReadRows(group, first int, columns []columnar.Column) (*columnar.Batch, error) {
+	b := columnar.NewCounter(columns) // with room for nothing: a footer proves no rows
+	for i := range columns {
+		if err := f.readColumn(group, first+i, &b.Columns[i]); err != nil {
+			return nil, err
+		}
+	}
+	b.Took(f.groups[group].rows)
+	return b, nil
+}
 
-// ReadColumn appends the values that a column has in spans of a row group, which ascend, to a
-// Vector of the same column.
-func (f *Reader) ReadColumn(group, column int, spans []Span, v *columnar.Vector) error {
+// readColumn appends the values that a column has in a row group to a Vector of the same column.
+func (f *Reader) readColumn(group, column int, v *columnar.Vector) error {
 	c := &f.groups[group].chunks[column]
 	b := make([]byte, c.size)
 	if _, err := f.r.ReadAt(b, c.offset); err != nil {
 		return err
 	}
-	d := pageDecoder{Cursor: wire.NewCursor("parquet", b, c.offset), c: c, v: v, spans: spans}
+	d := pageDecoder{Cursor: wire.NewCursor("parquet", b, c.offset), c: c, v: v, left: f.groups[group].rows}
 	for d.Len() > 0 {
 		d.page()
 	}
-	if d.Err() == nil && d.row != f.groups[group].rows {
-		d.Fail("%s has %d rows of %d", c.column.Name, d.row, f.groups[group].rows)
+	if d.Err() == nil && d.left > 0 {
+		d.Fail("%s lacks %d rows", c.column.Name, d.left)
 	}
 	return d.Err()
 }
@@ -40,8 +49,7 @@ type pageDecoder struct {
 	*wire.Cursor
 	c          *chunk
 	v          *columnar.Vector
-	spans      []Span
-	row        int              // first row of the page
+	left       int              // rows to come
 	dictionary *columnar.Vector // nil: there is none
 	words      []int32          // the number among the Words of v of each of the dictionary
 	buf        []byte
@@ -133,25 +141,11 @@ func (d *pageDecoder) readData(p *pageReader, n, encoding int) {
 	default:
 		p.Fail("a page of the encoding %d", encoding)
 	}
-	if p.Err() == nil {
-		d.take(page, rows)
-		d.row += rows
+	if d.left -= rows; d.left < 0 {
+		p.Fail("more rows than the row group has")
 	}
-}
-
-// take appends the rows of a page that are in spans.
-func (d *pageDecoder) take(page *columnar.Vector, rows int) {
-	at, value := 0, 0 // in the page
-	for len(d.spans) > 0 && d.spans[0].Row < d.row+rows {
-		s := d.spans[0]
-		from, to := max(s.Row-d.row, at), min(s.End-d.row, rows)
-		value += page.Values(at, from)
-		end := value + page.Values(from, to)
-		d.v.AppendRows(page, from, to, value, end)
-		if at, value = to, end; s.End > d.row+rows {
-			return
-		}
-		d.spans = d.spans[1:]
+	if p.Err() == nil {
+		d.v.AppendRows(page, 0, rows, 0, values)
 	}
 }
 

@@ -17,30 +17,11 @@ func Metadata(format, table, source string) []Pair {
 	return []Pair{{"recfs.table", table}, {"recfs.format", format}, {"recfs.source", string([]rune(source))}} // U+FFFD, as in header.json
 }
 
-// maxFooter bounds the footer of which Metadata is read: that of a table of 200 million rows has a
-// megabyte.
+// maxFooter bounds a footer: that of a table of 200 million rows has a megabyte.
 const maxFooter = 64 << 20
 
 // errNotParquet says that a file does not end as one of Parquet does.
 var errNotParquet = errors.New("it is not Parquet")
-
-// ReadMetadata returns the key-value metadata of a file of so many bytes.
-func ReadMetadata(r io.ReaderAt, size int64) (map[string]string, error) {
-	footer, at, err := readFooter(r, size)
-	if err != nil {
-		return nil, err
-	}
-	t := &thriftReader{Cursor: wire.NewCursor("parquet", footer, at)}
-	pairs := map[string]string{}
-	t.fields(func(number int, typ byte) {
-		if number != 5 || typ != thriftList {
-			t.skip(typ)
-			return
-		}
-		t.pairs(pairs)
-	})
-	return pairs, t.Err()
-}
 
 // readFooter returns the footer of a file of so many bytes, and where it begins.
 func readFooter(r io.ReaderAt, size int64) (footer []byte, at int64, err error) {

@@ -101,31 +101,20 @@ func (w *Writer) Close(metadata ...Pair) (size int64, err error) {
 	return w.size, err
 }
 
-// WriteTable writes the file of a table as it is exported, and returns how many bytes it has.
-//
-// Each row group is made with the memory that it takes in a request of c, and may be made again
-// with more. Rows that are not those that were counted are [nodes.ErrStale].
+// WriteTable writes the file of a table as it is exported, and returns how many bytes it has. Rows
+// that are not those that were counted are [nodes.ErrStale].
 func (z *Encoder) WriteTable(ctx context.Context, c *cache.Cache, out io.WriterAt, t *columnar.Table, metadata ...Pair) (size int64, err error) {
 	w, err := z.NewWriter(out, t.Columns)
 	if err != nil {
 		return 0, err
 	}
 	for i := range t.Groups {
-		n := peakOf(t, i)
-		err := c.Do(ctx, n+decoding, func(ctx context.Context) error {
-			held, err := cache.Charge(ctx, n)
-			if err != nil {
-				return err
-			}
-			defer held.Free()
+		err := w.Make(ctx, c, ValuesSize(t, i), func(ctx context.Context) ([]columnar.Vector, int, error) {
 			b, err := t.Rows(ctx, i)
-			if err != nil {
-				return err
+			if want := t.Groups[i].Rows; err == nil && b.Rows() != want {
+				err = nodes.SizeError(int64(want), int64(b.Rows()))
 			}
-			if want := t.Groups[i].Rows; b.Rows() != want {
-				return nodes.SizeError(int64(want), int64(b.Rows()))
-			}
-			return w.Append(b.Rows(), b.Columns)
+			return b.Columns, b.Rows(), err
 		})
 		if err != nil {
 			return 0, err
@@ -134,16 +123,22 @@ func (z *Encoder) WriteTable(ctx context.Context, c *cache.Cache, out io.WriterA
 	return w.Close(metadata...)
 }
 
-// decoding is what most formats take to decode something for rows.
-const decoding = 1 << 20
-
-// peakOf returns about what it takes to make row group i: its rows, twice where a list grows, and
-// the dictionary of a column.
-func peakOf(t *columnar.Table, i int) int64 {
-	n := int64(minPeak)
-	for c := range t.Columns {
-		p := planOf(&t.Columns[c], &t.Groups[i], c)
-		n += 3 * p.total()
-	}
-	return n
+// Make writes a row group, which rows makes, with the memory that it takes in a request of c: it
+// may be made again with more. Of one without rows nothing is written. The values of the rows take
+// about n bytes.
+func (w *Writer) Make(ctx context.Context, c *cache.Cache, n int64, rows func(ctx context.Context) ([]columnar.Vector, int, error)) error {
+	const besides = 2 << 20 // what decoding and encoding take
+	n = 3*n + besides       // rows are there twice where a list grows, and the dictionary of a column
+	return c.Do(ctx, n, func(ctx context.Context) error {
+		held, err := cache.Charge(ctx, n)
+		if err != nil {
+			return err
+		}
+		defer held.Free()
+		columns, count, err := rows(ctx)
+		if err != nil || count == 0 {
+			return err
+		}
+		return w.Append(count, columns)
+	})
 }
