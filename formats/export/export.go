@@ -83,14 +83,6 @@ func PlaceOf(format, table, at string) string {
 	return filepath.Join(format, table, filepath.FromSlash(parquet.EscapePath(at)))
 }
 
-// Keys of the metadata of a file that say of what it was made.
-const (
-	pathKey  = "recfs.path"  // as in recordings.jsonl
-	stampKey = "recfs.stamp" // of the recording, in hex
-	sumKey   = "recfs.sum"   // bytes and checksum of the recording, where it is a file
-	madeKey  = "recfs.made"  // by which version of this program, with which options and what beside the recording
-)
-
 // version changes when a file would be another although the recording is the same.
 const version = 4
 

@@ -11,17 +11,6 @@ import (
 	"recfs/formats/internal/parquet"
 )
 
-// An entry is a recording whose rows are to be written, or with no line a part of one.
-type entry struct {
-	line  *line
-	rows  int64
-	bytes int64   // that its values take, about
-	m     *Member // that makes the rows; nil: they are in a file
-	old   oldRows // what it had before; of no file if it had nothing
-}
-
-func (e *entry) size() size { return size{e.rows, e.bytes} }
-
 // A groupWriter writes rows of many recordings as row groups.
 type groupWriter struct {
 	x        *Exporter
@@ -174,14 +163,6 @@ func (g *groupWriter) wrote(e *entry) {
 	if e.m != nil {
 		g.made = append(g.made, e.m)
 	}
-}
-
-// former returns what there was of a recording before, nil if nothing.
-func (e *entry) former() *entry {
-	if e.old.file == "" {
-		return nil
-	}
-	return &entry{line: e.old.line, rows: e.old.line.Rows, old: e.old}
 }
 
 // large writes the row groups of a recording that has several, of equal sizes, so that none is

@@ -1,53 +1,16 @@
 package export
 
 import (
-	"bytes"
-	"cmp"
-	"compress/gzip"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"recfs/formats"
 	"recfs/formats/internal/parquet"
 )
-
-// A line of the manifest of a part is a recording whose rows it has.
-type line struct {
-	Recording string `json:"recording"`
-	Hex       string `json:"recording_hex,omitempty"` // of the path if that is not UTF-8
-	Rows      int64  `json:"rows"`
-	Stamp     string `json:"stamp"`
-	Sum       string `json:"sum"`
-	Made      string `json:"made"`
-}
-
-// path returns where the recording lies in the source.
-func (l *line) path() string {
-	if b, err := hex.DecodeString(l.Hex); err == nil && len(b) > 0 {
-		return string(b)
-	}
-	return l.Recording
-}
-
-// size is about how many bytes the line has.
-func (l *line) size() int {
-	const keys = 100
-	return len(l.Recording) + len(l.Hex) + len(l.Stamp) + len(l.Sum) + len(l.Made) + keys
-}
-
-// compareLines is the order of recordings in a part.
-func compareLines(a, b *line) int {
-	return cmp.Or(strings.Compare(a.Recording, b.Recording), strings.Compare(a.path(), b.path()))
-}
 
 // A part is a file with the rows of many recordings.
 type part struct {
@@ -67,7 +30,6 @@ const (
 	manifestKey   = "recfs.manifest"   // where in the file its manifest is: offset and bytes
 	byKey         = "recfs.by"         // of a part, as in [Form]
 	recordingsKey = "recfs.recordings" // how many it has
-	maxManifest   = 64 << 20           // bytes of one, before compression
 )
 
 var partName = regexp.MustCompile(`^part-(?:(\d+)-(\d+)-)?(\d{6,9})\.parquet$`)
@@ -94,9 +56,6 @@ func nameOfPart(s Shard, number int) string {
 	}
 	return fmt.Sprintf("part-%d-%d-%06d%s", s.I, s.N, number, parquet.Extension)
 }
-
-// errAlien says that a file is no part that an export wrote.
-var errAlien = errors.New("not written by recfs, left as it is")
 
 // openPart reads the manifest of a part.
 func openPart(d tableDir, folder, name, by string) (*part, error) {
@@ -133,11 +92,6 @@ func openOwn(d tableDir, name string) (*part, error) {
 	return p, nil
 }
 
-// lineOf returns the line of a file with this metadata that has the rows of one recording.
-func lineOf(m map[string]string) line {
-	return line{Recording: m[pathKey], Stamp: m[stampKey], Sum: m[sumKey], Made: m[madeKey]}
-}
-
 // read reads the footer and the manifest.
 func (p *part) read(f *os.File, by string) error {
 	var err error
@@ -160,45 +114,6 @@ func (p *part) read(f *os.File, by string) error {
 		return errAlien
 	}
 	return nil
-}
-
-// readManifest reads a manifest.
-func readManifest(packed []byte) (lines []line, err error) {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	all := json.NewDecoder(io.LimitReader(z, maxManifest))
-	for {
-		var l line
-		if err := all.Decode(&l); err == io.EOF {
-			return lines, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if n := len(lines); l.Rows < 0 || l.Recording == "" || len(l.Stamp) != 2*formats.StampSize || n > 0 && compareLines(&lines[n-1], &l) >= 0 {
-			return nil, errAlien
-		}
-		if n := len(lines); n > 0 && l.Made == lines[n-1].Made {
-			l.Made = lines[n-1].Made // one copy in memory
-		}
-		lines = append(lines, l)
-	}
-}
-
-// manifest returns the manifest of lines.
-func manifest(lines []line) ([]byte, error) {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	w := json.NewEncoder(z)
-	w.SetEscapeHTML(false)
-	for i := range lines {
-		if err := w.Encode(&lines[i]); err != nil {
-			return nil, err
-		}
-	}
-	err := z.Close()
-	return b.Bytes(), err
 }
 
 // A unit is row groups that were made together: one of whole recordings, or those of a large one

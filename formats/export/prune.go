@@ -2,13 +2,11 @@ package export
 
 import (
 	"errors"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"recfs/formats/internal/parquet"
-	"recfs/formats/source"
 )
 
 // A Pruner removes the tables of recordings that are gone.
@@ -135,22 +133,6 @@ func (p *Pruner) judge(d tableDir, name string) (g Gone, why string, err error) 
 	return g, isGone, nil
 }
 
-// recordingOf returns the path of the recording whose file has a name, of which its metadata tells
-// what people see.
-func recordingOf(name, shown string) (at string, ok bool) {
-	if parquet.EscapePath(shown) == name {
-		return shown, iofs.ValidPath(shown)
-	}
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		if parts[i], ok = parquet.UnescapeName(p, i < len(parts)-1); !ok {
-			return shown, false
-		}
-	}
-	at = strings.Join(parts, "/")
-	return at, string([]rune(at)) == shown
-}
-
 // RemoveOld removes what exports of an older layout wrote, of the formats and tables that are
 // wanted, and returns how many files those were.
 func (p *Pruner) RemoveOld() (removed int, err error) {
@@ -177,9 +159,4 @@ func (p *Pruner) RemoveOld() (removed int, err error) {
 		removeEmpty(p.To.dir, d.path)
 	}
 	return removed, err
-}
-
-// changed returns when a file was written, renamed or the like last, in nanoseconds since 1970.
-func changed(info os.FileInfo) int64 {
-	return max(source.InfoOf(info).Changed, info.ModTime().UnixNano())
 }

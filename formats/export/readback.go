@@ -6,50 +6,12 @@ import (
 	"slices"
 
 	"recfs/formats/columnar"
-	"recfs/formats/internal/parquet"
 )
-
-// An oldRows is where the rows of a recording are: in a row group, from a row on, or all of several
-// groups.
-type oldRows struct {
-	file          string
-	line          *line
-	group, groups int
-	row           int64
-	plain         int64 // bytes of the row group, if it is one
-}
 
 // A copied is rows that were read from a file.
 type copied struct {
 	*columnar.Batch
 	origin columnar.Origin
-}
-
-// openRows opens a file to read rows of it.
-func openRows(name string) (r *parquet.Reader, closeFile func(), err error) {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		r, err = parquet.NewReader(f, info.Size())
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return r, func() { f.Close() }, nil
-}
-
-// readMetadata returns the metadata of a file, nil if it is not there or cannot be read.
-func readMetadata(name string) map[string]string {
-	r, closeFile, err := openRows(name)
-	if err != nil {
-		return nil
-	}
-	closeFile()
-	return r.Metadata
 }
 
 // read reads the rows of recordings that are in files, each row group once.

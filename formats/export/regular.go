@@ -1,11 +1,14 @@
 package export
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"recfs/formats/internal/parquet"
 	"recfs/formats/outfile"
+	"recfs/formats/source"
 )
 
 // openRegular opens a regular file.
@@ -26,4 +29,36 @@ func readRegular(name string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// openRows opens a file to read rows of it.
+func openRows(name string) (r *parquet.Reader, closeFile func(), err error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		r, err = parquet.NewReader(f, info.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, func() { f.Close() }, nil
+}
+
+// readMetadata returns the metadata of a file, nil if it is not there or cannot be read.
+func readMetadata(name string) map[string]string {
+	r, closeFile, err := openRows(name)
+	if err != nil {
+		return nil
+	}
+	closeFile()
+	return r.Metadata
+}
+
+// changed returns when a file was written, renamed or the like last, in nanoseconds since 1970.
+func changed(info os.FileInfo) int64 {
+	return max(source.InfoOf(info).Changed, info.ModTime().UnixNano())
 }
