@@ -5,6 +5,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -178,8 +179,25 @@ func (a *archive) match(head []byte) (int, bool) {
 	return i, i >= 0
 }
 
-// head returns the first bytes of a file.
+// head returns the first bytes of a file. Those of an object are kept on disk, as to ask for them
+// takes a request.
 func (a *archive) head(ctx context.Context, file source.FileKey) ([]byte, error) {
+	if file.Version.Changed != formats.ByContent || a.opt.Disk == nil || a.container != nil {
+		return a.readHead(ctx, file)
+	}
+	name := fmt.Sprintf("first bytes of an object of %d bytes, %x", file.Version.Size, file.Version.Inode)
+	if b, ok := a.opt.Disk.Load(ctx, name); ok {
+		return b, nil
+	}
+	b, err := a.readHead(ctx, file)
+	if err == nil {
+		a.opt.Disk.Save(name, b)
+	}
+	return b, err
+}
+
+// readHead reads the first bytes of a file.
+func (a *archive) readHead(ctx context.Context, file source.FileKey) ([]byte, error) {
 	b := make([]byte, min(formats.HeadSize, file.Version.Size))
 	var n int
 	var err error

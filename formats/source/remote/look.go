@@ -22,6 +22,11 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 	turn := s.turn()
 	dir, name := splitKey(key)
 	l := s.known(dir, turn)
+	if l == nil {
+		if found, ok := s.looks.Peek(lookKey{key, turn}); ok {
+			return found, nil
+		}
+	}
 	singles, _ := s.singles.Get(dir)
 	if l == nil && singles >= maxLooks && s.tellsAll() {
 		var err error

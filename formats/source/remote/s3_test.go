@@ -118,6 +118,13 @@ func TestRequests(t *testing.T) {
 			_, err := tree.Stat(ctx, "big/0700.map")
 			return err
 		}, []string{"LIST big/0700.map"}},
+		{"a file again and again", func(ctx context.Context, tree Tree) (err error) {
+			for range 2 * maxLooks {
+				_, statErr := tree.Stat(ctx, "big/0700.map")
+				err = errors.Join(err, statErr)
+			}
+			return err
+		}, []string{"LIST big/0700.map"}},
 		{"a folder by its name", func(ctx context.Context, tree Tree) error { _, err := tree.Stat(ctx, "2026"); return err }, []string{"LIST 2026/"}},
 		{"what is in a folder that was listed", func(ctx context.Context, tree Tree) error {
 			_, err := tree.List(ctx, "2026")
