@@ -10,10 +10,12 @@ import (
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // The rows of very many recordings are in several groups, which begin in the middle of a block.
 func TestParquetOfMany(t *testing.T) {
+	nodestest.Long(t)
 	const lines = columnar.GroupRows + 5000
 	w := ledger.NewWriter(ledger.NewSink(nil, ""))
 	for i := range lines {

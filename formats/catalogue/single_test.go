@@ -267,6 +267,7 @@ func TestSingleWithoutRows(t *testing.T) {
 // TestSingleUpdates holds that blocks of the catalogue in which something changed have the rows of
 // what did not.
 func TestSingleUpdates(t *testing.T) {
+	nodestest.Long(t)
 	files, names := map[string]int{}, []string{}
 	for i := range 700 {
 		names = append(names, fmt.Sprintf("%03d.rec", i))

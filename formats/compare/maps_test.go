@@ -11,6 +11,7 @@ import (
 
 	"recfs/formats/compare"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 	"recfs/nodes/play"
 )
 
@@ -194,6 +195,7 @@ func TestBoundsOfMaps(t *testing.T) {
 
 // As many layers as a map may have are compared in a moment.
 func TestManyLayers(t *testing.T) {
+	nodestest.Long(t)
 	many := func(n, first int) nodes.Entry {
 		var page strings.Builder
 		for i := range n {

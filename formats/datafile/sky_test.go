@@ -8,6 +8,8 @@ import (
 	"image"
 	"image/png"
 	"testing"
+
+	"recfs/nodes/nodestest"
 )
 
 // quad returns a quad of one colour above and one below.
@@ -87,6 +89,7 @@ func TestSky(t *testing.T) {
 // TestSkyWork stops drawing before a great number of large quads takes long, and when it is told
 // to.
 func TestSkyWork(t *testing.T) {
+	nodestest.Long(t)
 	canvas := newCanvas(10, 10, maxBand)
 	canvas.next()
 	quads := make([]Quad, 1<<20)

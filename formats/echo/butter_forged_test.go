@@ -17,6 +17,7 @@ func TestForgedButter(t *testing.T) {
 
 // An index that is made in stretches is that of one pass.
 func TestButterPrefixes(t *testing.T) {
+	nodestest.Long(t)
 	bones, _ := sample(layoutV3, 2, 4, 130, true, func(w *writer) { w.interval, w.compression = 10, gzipped })
 	long, _ := sample(layoutV3, 2, 8, 1200, true, func(w *writer) { w.interval, w.compression = 1000, gzipped }) // chunks in parts
 	damaged := nodestest.Sample(t, "../../testdata/butter/damaged.txtar")

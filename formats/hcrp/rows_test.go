@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // TestLongHoles reads export/ghost.csv where nothing happens for as many ticks as there can be:
@@ -82,6 +83,7 @@ func holdText(t *testing.T, content nodes.Content, at int64, want string) {
 
 // TestManyMarkers shows markers that are too many for the index, in two ticks of two chunks.
 func TestManyMarkers(t *testing.T) {
+	nodestest.Long(t)
 	rec := &testRecording{layout: Published, version: 4, metadata: []byte{10, 0}}
 	want, rows := strings.Builder{}, 0
 	for i := range 3 {

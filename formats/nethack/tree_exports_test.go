@@ -135,6 +135,7 @@ func TestReadsOfExportsTouchTheirPiece(t *testing.T) {
 
 // What an export takes does not grow with the game.
 func TestExportsAreCharged(t *testing.T) {
+	nodestest.Long(t)
 	const ticks, most = 250 * castTicks, 6 << 20
 	_, root, _, c := openHeroes(t, formats.BytesInput("game.nhgame", heroGame(ticks).Bytes(), testTime), 16<<20)
 	sum := 0

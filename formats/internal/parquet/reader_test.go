@@ -98,6 +98,7 @@ func TestReader(t *testing.T) {
 
 // TestReaderPages reads columns of many pages, and numbers that rise.
 func TestReaderPages(t *testing.T) {
+	nodestest.Long(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	numbers := make([]int64, nodestest.Times(300_000, 150_000))
 	for i := range numbers {
