@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/ledger"
+	"recfs/formats/source"
+	"recfs/nodes"
 )
 
 // summaryOf returns what a record says, if that is anything.
@@ -116,4 +119,17 @@ func linesOf(records []ledger.Record) (lines []Line, cost int64, err error) {
 		}
 	}
 	return lines, cost, nil
+}
+
+// unreadableLine tells why what is called at could not be read this time,
+// unless it is gone.
+func unreadableLine(at string, err error) string {
+	if source.IsGone(err) || errors.Is(err, nodes.ErrStale) {
+		return ""
+	}
+	b, err := json.Marshal(Summary{Path: at, PathHex: formats.HexOf(at), Error: readReason(err)})
+	if err != nil {
+		return ""
+	}
+	return unreadNulls.Replace(string(b)) + "\n"
 }

@@ -16,7 +16,6 @@ import (
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
-	"recfs/formats/source"
 	"recfs/nodes"
 )
 
@@ -38,6 +37,20 @@ type scan struct {
 	watch    watchlist
 	tell     func(*ledger.List, []ledger.Record) // hears now and then what was found so far; may be nil
 	told     time.Time
+}
+
+// catalogueCache is the memory for opening recordings to summarise them.
+const catalogueCache = 8 << 20
+
+// newScan returns a scan that finds nothing yet.
+func (c *Catalogue) newScan(view archive.View, sink *ledger.Sink) *scan {
+	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), watch: watchlist{began: time.Now()}}
+	var disk cache.Store
+	if c.disk != nil {
+		disk, s.saved, s.state = c.disk, c.disk.Lookup(), c.disk.State()
+	}
+	s.cache = c.cache.Part(catalogueCache, disk)
+	return s
 }
 
 // tellEvery is how often a scan tells what it has found.
@@ -110,19 +123,6 @@ func (s *scan) leave() {
 		}
 	}
 	s.found.KeepRest(s.old)
-}
-
-// unreadableLine tells why what is called at could not be read this time,
-// unless it is gone.
-func unreadableLine(at string, err error) string {
-	if source.IsGone(err) || errors.Is(err, nodes.ErrStale) {
-		return ""
-	}
-	b, err := json.Marshal(Summary{Path: at, PathHex: formats.HexOf(at), Error: readReason(err)})
-	if err != nil {
-		return ""
-	}
-	return unreadNulls.Replace(string(b)) + "\n"
 }
 
 // dir adds what dir, which is called at, is or holds.

@@ -12,10 +12,6 @@ import (
 	"recfs/nodes"
 )
 
-// tablesName is the directory of a recording with its tables (docs/tree/tables.md), and the one at
-// the root of an archive, not listed, that shows the tables of all recordings by kind.
-const tablesName = "tables"
-
 // A tableRef is a table of one version of a recording, which lies at a path. It is a value.
 type tableRef struct {
 	r    *root

@@ -30,27 +30,6 @@ const (
 	passing // over rows that are not of the group
 )
 
-// A Vector is the values of a column. Of its slices the one of its type has a value for each row
-// that is not null.
-type Vector struct {
-	Column
-	Counts
-	Valid   []bool // of each row of a Nullable column: it is not null
-	Bools   []bool
-	Int32s  []int32 // of Int32, and the numbers of Words
-	Int64s  []int64 // of Int64 and Time
-	Floats  []float32
-	Doubles []float64
-	Text    []byte   // of Text and Texts, end to end
-	Ends    []int    // in Text, of each text
-	Origins []Origin // in place of values
-	counted int64    // bytes of Text in the group
-	Placed  bool     // the numbers lie where they are to stay, with room for all that were counted
-	// Of Texts: of each item, null or not, that it is not null, and after which item each row ends.
-	ValidItems []bool
-	ItemEnds   []int
-}
-
 // NewBatch returns a Batch that keeps the rows of a group. It passes over the rows before the
 // group, from the start of its chunk on, and those after it.
 func NewBatch(columns []Column, g Group) *Batch {
@@ -81,39 +60,6 @@ func NewCounter(columns []Column) *Batch {
 		b.last[i] = noLast
 	}
 	return b
-}
-
-// maxRoom bounds the room for text that is made beforehand: counts may come from a saved index, and
-// prove nothing. Most groups have less, 128 bytes a row.
-const maxRoom = 128 * GroupRows
-
-// maxRows bounds the rows that room is made for. Most groups have up to a chunk more than
-// GroupRows.
-const maxRows = GroupRows + GroupRows/2
-
-// grow makes room for what was counted.
-func (v *Vector) grow(rows int, c *Counts) {
-	rows = min(rows, maxRows)
-	if v.Nullable {
-		v.Valid = make([]bool, 0, rows)
-	}
-	n := max(rows-int(c.Nulls), 0)
-	switch {
-	case v.Placed:
-	case v.Type == Bool:
-		v.Bools = make([]bool, 0, n)
-	case v.Type == Int32, v.Words != nil:
-		v.Int32s = make([]int32, 0, n)
-	case v.Type == Int64, v.Type == Time:
-		v.Int64s = make([]int64, 0, n)
-	case v.Type == Float:
-		v.Floats = make([]float32, 0, n)
-	case v.Type == Double:
-		v.Doubles = make([]float64, 0, n)
-	default:
-		v.counted = c.Bytes
-		v.Text, v.Ends = make([]byte, 0, min(c.Bytes, maxRoom)), make([]int, 0, n)
-	}
 }
 
 // Rows returns how many whole rows were kept or counted.

@@ -30,25 +30,6 @@ func Bounds(groups []Group, column int) (low, high float64, ok bool) {
 	return math.Float64frombits(uint64(all.Min)), math.Float64frombits(uint64(all.Max)), all.Bounded
 }
 
-// Measure finds the least and the greatest of the values that were kept. Those that are only
-// counted are measured as they come.
-func (v *Vector) Measure() {
-	switch v.Type {
-	case Int32:
-		boundAll(&v.Counts, v.Int32s)
-	case Int64, Time:
-		boundAll(&v.Counts, v.Int64s)
-	case Float:
-		for _, x := range v.Floats {
-			v.boundFloat(float64(x))
-		}
-	case Double:
-		for _, x := range v.Doubles {
-			v.boundFloat(x)
-		}
-	}
-}
-
 // boundAll takes numbers into Min and Max.
 func boundAll[N int32 | int64](c *Counts, list []N) {
 	if len(list) > 0 {

@@ -2,19 +2,6 @@ package columnar
 
 import "slices"
 
-// Len returns how many values there are that are no flags.
-func (v *Vector) Len() int {
-	return len(v.Int32s) + len(v.Int64s) + len(v.Floats) + len(v.Doubles) + len(v.Ends) // of one type only
-}
-
-// TextAt returns a text.
-func (v *Vector) TextAt(i int) []byte {
-	if i == 0 {
-		return v.Text[:v.Ends[0]]
-	}
-	return v.Text[v.Ends[i-1]:v.Ends[i]]
-}
-
 // Room returns how many rows the group still lacks, 0 while rows are passed over. Up to so many
 // without a null may be put behind the values of the columns, where Spare gives them room, in place
 // of adding them value by value.
@@ -45,16 +32,6 @@ func wider[V any](list []V, n int) []V {
 		return list
 	}
 	return slices.Grow(list, n)
-}
-
-// roomFor returns the text with room for n bytes more: where there is none, for all that was
-// counted, but for no more than three times what came.
-func (v *Vector) roomFor(n int) []byte {
-	old := len(v.Text)
-	if n <= cap(v.Text)-old {
-		return v.Text
-	}
-	return slices.Grow(v.Text, max(n, int(min(v.counted-int64(old), 3*int64(old)))))
 }
 
 // Spare returns the room behind the values of a column, for n at most.
@@ -98,3 +75,16 @@ func (b *Batch) Pass(n int) {
 	b.skip -= n
 	b.begin()
 }
+
+// Next lets a Batch take so many rows more, behind those that it has and after skip others, which
+// may be of another table of the same columns.
+func (b *Batch) Next(rows, skip int) {
+	b.limit, b.skip = b.rows+rows, skip
+	b.begin()
+}
+
+// Back makes a Batch what it was when Clone returned old.
+func (b *Batch) Back(old *Batch) { *b = *old.Clone() }
+
+// Took says that the columns have n rows more, whose values were put behind theirs.
+func (b *Batch) Took(n int) { b.grew(n) }

@@ -24,8 +24,7 @@ const (
 	// runs, of which a recording has at most formats.MaxRuns.
 	maxPlain = 64 << 20
 
-	rowBytes = 4 << 20   // of rows of a table, with which a block is full, too
-	maxRows  = 256 << 20 // of one recording
+	rowBytes = 4 << 20 // of rows of a table, with which a block is full, too
 )
 
 // A Block is some records of a list, compressed.
@@ -141,17 +140,6 @@ func NewPages(c *cache.Cache) *Pages {
 			return rows, int64(len(rows)), err
 		}).Peak(func(s *stored) int64 { return int64(s.size + s.plain) }),
 	}
-}
-
-// Rows returns the rows of the tables of a kind that the records of a block have, one after the
-// other.
-func (l *List) Rows(ctx context.Context, pages *Pages, block int, kind string) ([]byte, error) {
-	b := l.blocks[block]
-	i, ok := slices.BinarySearch(b.kinds, kind)
-	if !ok || b.rows[i] == nil {
-		return nil, nil
-	}
-	return pages.rows.Get(ctx, b.rows[i])
 }
 
 // inMemory is about how many bytes the records of the block take.

@@ -47,6 +47,9 @@ type Table struct {
 // Unknown is the size of a table of which it is not known.
 const Unknown = -1
 
+// maxRows bounds the bytes of rows of one table.
+const maxRows = 256 << 20
+
 // Table returns the table of that format and name.
 func (r *Record) Table(format, name string) (Table, bool) {
 	if r.Format == format {

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"unsafe"
 )
@@ -94,3 +95,15 @@ func (w *bitRun) fill(size int) {
 		w.rest >>= 8
 	}
 }
+
+// levelsSize returns how many bytes n levels of some bits each take.
+func levelsSize(n, width int) int64 { return 4 + runSize(n, width) }
+
+// runSize returns how many bytes one bit-packed run of n values takes, header and all.
+func runSize(n, width int) int64 {
+	groups := (n + 7) / 8
+	return int64((bits.Len(uint(groups)<<1|1)+6)/7 + groups*width)
+}
+
+// indexWidth returns how many bits the number of one of n values takes.
+func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }

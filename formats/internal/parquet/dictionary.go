@@ -65,6 +65,15 @@ func wordsOf(v *columnar.Vector, exact bool) *dictionary {
 	return d
 }
 
+// wordsSize returns how many bytes a dictionary takes.
+func wordsSize(words []string) int64 {
+	n := int64(0)
+	for _, w := range words {
+		n += 4 + int64(len(w))
+	}
+	return n
+}
+
 // dictionaries make one dictionary after the other.
 type dictionaries struct {
 	numbers numberSet

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"recfs/formats/columnar"
 	"recfs/nodes"
@@ -197,15 +196,6 @@ func planOf(c *columnar.Column, g *columnar.Group, i int) plan {
 	return p
 }
 
-// levelsSize returns how many bytes n levels of some bits each take.
-func levelsSize(n, width int) int64 { return 4 + runSize(n, width) }
-
-// runSize returns how many bytes one bit-packed run of n values takes, header and all.
-func runSize(n, width int) int64 {
-	groups := (n + 7) / 8
-	return int64((bits.Len(uint(groups)<<1|1)+6)/7 + groups*width)
-}
-
 // valuesSize returns how many bytes n values of a column take that have so much text.
 func valuesSize(c *columnar.Column, n, text int64) int64 {
 	if c.Words != nil {
@@ -220,18 +210,6 @@ func valuesSize(c *columnar.Column, n, text int64) int64 {
 		return 8 * n
 	}
 	return 4*n + text
-}
-
-// indexWidth returns how many bits the number of one of n values takes.
-func indexWidth(n int) int { return max(bits.Len(uint(n-1)), 1) }
-
-// wordsSize returns how many bytes a dictionary takes.
-func wordsSize(words []string) int64 {
-	n := int64(0)
-	for _, w := range words {
-		n += 4 + int64(len(w))
-	}
-	return n
 }
 
 // ValuesSize returns about how many bytes the values of a row group take.
