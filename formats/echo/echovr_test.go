@@ -27,14 +27,14 @@ func TestFloat(t *testing.T) {
 		1e21: "1e+21", 16777216: "16777216.0", math.MaxFloat32: "3.4028235e+38",
 		float32(math.Inf(-1)): `"-Infinity"`, float32(math.Inf(1)): `"Infinity"`,
 	} {
-		if got := string(appendFloat(nil, false, x)); got != want {
+		if got := string(appendFloat(nil, x)); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}
 	}
-	if got := string(appendFloat(nil, false, float32(math.NaN()))); got != `"NaN"` {
+	if got := string(appendFloat(nil, float32(math.NaN()))); got != `"NaN"` {
 		t.Errorf("NaN: %s", got)
 	}
-	if got := string(appendFloat(nil, false, float32(math.Copysign(0, -1)))); got != "-0.0" {
+	if got := string(appendFloat(nil, float32(math.Copysign(0, -1)))); got != "-0.0" {
 		t.Errorf("-0: %s", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +42,7 @@ func TestFloat(t *testing.T) {
 		if x-x != 0 {
 			return
 		}
-		s := string(appendFloat(nil, false, x))
+		s := string(appendFloat(nil, x))
 		back, err := strconv.ParseFloat(s, 32)
 		if err != nil || float32(back) != x || !strings.ContainsAny(s, ".e") {
 			t.Fatalf("%v: %s, read back as %v", x, s, back)

@@ -103,7 +103,7 @@ func (e *eventList) add(tick int64, f *Frame) (goal bool) {
 	if e.any {
 		goal = e.goal(f)
 		if e.has(f, HasThrow, sameThrow(&e.before, f)) {
-			e.put("throw", nil, appendThrow(append(e.buf, ','), f))
+			e.put("throw", nil, throwObject.appendMembers(e.buf, f, eventOf(f)))
 		}
 		e.pause(f)
 		e.restart(f)
@@ -167,19 +167,13 @@ func (e *eventList) goal(f *Frame) bool {
 	return true
 }
 
+// eventOf is how members of f are written in events.
+func eventOf(f *Frame) writing { return writing{event: true, lacks: f.Lacks} }
+
 // appendGoal appends the members of a goal after its time.
 func appendGoal(b []byte, f *Frame) []byte {
-	s := &f.Score
-	lacks := func(i int) bool { return f.Lacks.At(LacksScore + i) }
-	b = appendMember(b, "team", lacks(2), s.Team)
-	b = putInt(b, `,"point_amount":`, lacks(4), s.Points)
-	b = appendMember(b, "goal_type", lacks(3), s.GoalType)
-	b = appendMember(b, "person_scored", lacks(5), s.Scorer)
-	b = appendMember(b, "assist_scored", lacks(6), s.Assist)
-	b = putFloat(b, `,"disc_speed":`, lacks(0), s.DiscSpeed)
-	b = putFloat(b, `,"distance_thrown":`, lacks(1), s.Distance)
-	b = appendPoints(append(b, `,"blue_points":`...), f, 0)
-	return appendPoints(append(b, `,"orange_points":`...), f, 1)
+	b = scoreObject.pick(b, f, eventOf(f), "team", "point_amount", "goal_type", "person_scored", "assist_scored", "disc_speed", "distance_thrown")
+	return sessionObject.pick(b, f, eventOf(f), "blue_points", "orange_points")
 }
 
 // same reports whether those values from a bit on that f has are the ones before.
@@ -195,25 +189,21 @@ func (e *eventList) same(f *Frame, first int, equal ...bool) bool {
 func (e *eventList) pause(f *Frame) {
 	old, now := &e.before.Pause, &f.Pause
 	if e.has(f, HasPause, e.same(f, LacksPause, old.State == now.State, old.UnpausedTeam == now.UnpausedTeam, old.RequestedTeam == now.RequestedTeam)) {
-		b := appendMember(e.buf, "paused_state", f.Lacks.At(LacksPause), now.State)
-		b = appendMember(b, "paused_requested_team", f.Lacks.At(LacksPause+2), now.RequestedTeam)
-		e.put("pause", nil, appendMember(b, "unpaused_team", f.Lacks.At(LacksPause+1), now.UnpausedTeam))
+		e.put("pause", nil, pauseObject.pick(e.buf, f, eventOf(f), "paused_state", "paused_requested_team", "unpaused_team"))
 	}
 }
 
 func (e *eventList) restart(f *Frame) {
 	old, now := &e.before.Restart, &f.Restart
 	if e.has(f, HasRestart, e.same(f, LacksRestart, old[0] == now[0], old[1] == now[1])) {
-		b := putInt(e.buf, `,"blue_team_restart_request":`, f.Lacks.At(LacksRestart), now[0])
-		e.put("restart", nil, putInt(b, `,"orange_team_restart_request":`, f.Lacks.At(LacksRestart+1), now[1]))
+		e.put("restart", nil, sessionObject.pick(e.buf, f, eventOf(f), "blue_team_restart_request", "orange_team_restart_request"))
 	}
 }
 
 func (e *eventList) rules(f *Frame) {
 	old, now := &e.before.Rules, &f.Rules
 	if e.has(f, HasRules, e.same(f, LacksRules, old.At == now.At, old.By == now.By)) {
-		b := appendMember(e.buf, "rules_changed_by", f.Lacks.At(LacksRules+1), now.By)
-		e.put("rules", nil, putLong(b, `,"rules_changed_at":`, f.Lacks.At(LacksRules), now.At))
+		e.put("rules", nil, sessionObject.pick(e.buf, f, eventOf(f), "rules_changed_by", "rules_changed_at"))
 	}
 }
 

@@ -38,6 +38,12 @@ const (
 	HasRules
 	HasDisc
 	HasBones
+
+	// What decides, besides, which members a session has: the kind of map and the recorder.
+	inArena // or on any other map that is not combat
+	inCombat
+	hasClock
+	hasEmotes
 )
 
 // Lacks has a bit for each value of a frame, a player or stats that a text does not have, or not as

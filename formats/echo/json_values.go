@@ -12,52 +12,39 @@ import (
 // appendMore appends numbers with a comma after each.
 func appendMore(b []byte, v []float32) []byte {
 	for _, x := range v {
-		b = appendFloat(b, false, x)
-		b = append(b, ',')
+		b = append(appendFloat(b, x), ',')
 	}
 	return b
 }
 
-func appendShoulder(b []byte, key string, pressed bool) []byte {
-	b = append(b, key...)
-	b = appendBit(b, pressed)
-	return append(b, `.0`...)
-}
-
-func appendBit(b []byte, v bool) []byte {
-	if v {
-		return append(b, '1')
-	}
-	return append(b, '0')
-}
-
 // appendPoints appends the points of a team: an integer, or on combat maps a float.
 func appendPoints(b []byte, f *Frame, team int) []byte {
-	x, lacks := f.Points[team], f.Lacks.At(LacksPoints+team)
-	if whole := x == float32(math.Trunc(float64(x))) && x < 1<<53 && x > -1<<53; f.Kind == Combat || !whole {
-		return appendFloat(b, lacks, x)
+	x := f.Points[team]
+	whole := x == float32(math.Trunc(float64(x))) && x < 1<<53 && x > -1<<53
+	switch {
+	case f.Lacks.At(LacksPoints + team):
+		return append(b, null...)
+	case f.Kind == Combat || !whole:
+		return appendFloat(b, x)
 	}
-	return putInt(b, "", lacks, int64(x))
+	return strconv.AppendInt(b, int64(x), 10)
 }
 
 const null = "null"
 
 // appendFloat appends a float32 as JSON.
-func appendFloat(b []byte, lacks bool, x float32) []byte {
-	switch {
-	case lacks:
-		return append(b, null...)
-	case x-x != 0:
-		b = append(b, '"')
-		b = appendNumber(b, x)
-		return append(b, '"')
+func appendFloat(b []byte, x float32) []byte {
+	if x-x != 0 {
+		return append(appendNumber(append(b, '"'), x), '"')
 	}
 	return appendNumber(b, x)
 }
 
-// putFloat appends a number behind its key.
-func putFloat(b []byte, key string, lacks bool, x float32) []byte {
-	return appendFloat(append(b, key...), lacks, x)
+// appendFloats appends a list of numbers.
+func appendFloats(b []byte, v []float32) []byte {
+	b = appendMore(append(b, '['), v)
+	b[len(b)-1] = ']'
+	return b
 }
 
 // putInt appends a small integer behind its key.
@@ -74,19 +61,6 @@ func putLong(b []byte, key string, lacks bool, n int64) []byte {
 		return append(b, null...)
 	}
 	return jsonenc.AppendInt64(b, n)
-}
-
-// putBool appends a boolean behind its key.
-func putBool(b []byte, key string, v bool) []byte { return strconv.AppendBool(append(b, key...), v) }
-
-// putText appends a string behind its key.
-func putText(b []byte, key, s string) []byte { return jsonenc.AppendString(append(b, key...), s) }
-
-// putFloats appends a list of numbers behind its key.
-func putFloats(b []byte, key string, v []float32) []byte {
-	b = appendMore(append(append(b, key...), '['), v)
-	b[len(b)-1] = ']'
-	return b
 }
 
 // appendMember appends a member with a string.

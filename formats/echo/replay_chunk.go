@@ -58,7 +58,7 @@ func (c *replayChunk) chunk(n int, firstTick int64) *Chunk {
 	return &Chunk{
 		Number: n, FirstTick: firstTick, Frames: frames, Held: c.held,
 		Session: func(b []byte, i int) []byte {
-			return showText(appendOrdered(b, c.frames[i].session, sessionShape), len(b))
+			return showText(appendOrdered(b, c.frames[i].session, &sessionObject.shape), len(b))
 		},
 		Bones: func(b []byte, i int) []byte {
 			if frames[i].Has&HasBones == 0 {

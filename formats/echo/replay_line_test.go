@@ -126,7 +126,7 @@ func TestOrder(t *testing.T) {
 		`{"disc":"no object","pause":null}`:                                                      `{"disc":"no object","pause":null}`,
 		`{"\u0064isc":{"up":1,"position":2}}`:                                                    `{"\u0064isc":{"up":1,"position":2}}`,
 	} {
-		if got := string(appendOrdered(nil, []byte(in), sessionShape)); got != want {
+		if got := string(appendOrdered(nil, []byte(in), &sessionObject.shape)); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", in, got, want)
 		}
 	}
@@ -401,13 +401,13 @@ func TestFramesBehindBlankLines(t *testing.T) {
 func TestManyMembers(t *testing.T) {
 	session := []byte(`{"z":0` + strings.Repeat(`,"disc":{"up":1},"":0`, 10_000) + "}")
 	dst := make([]byte, 0, 2*len(session))
-	if n := testing.AllocsPerRun(5, func() { dst = appendOrdered(dst[:0], session, sessionShape) }); n > 10 {
+	if n := testing.AllocsPerRun(5, func() { dst = appendOrdered(dst[:0], session, &sessionObject.shape) }); n > 10 {
 		t.Errorf("%v allocations", n)
 	}
 	if !json.Valid(dst) || len(dst) != len(session) {
 		t.Errorf("%d bytes of %d", len(dst), len(session))
 	}
-	for _, s := range []*shape{sessionShape, bonesShape, playerShape, teamShape} {
+	for _, s := range []*shape{&sessionObject.shape, bonesShape, &playerObject.shape, &teamObject.shape} {
 		if len(s.keys) > maxKeys {
 			t.Errorf("%d keys", len(s.keys))
 		}

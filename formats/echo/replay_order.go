@@ -12,59 +12,11 @@ import (
 // are objects or lists of objects.
 type shape struct {
 	keys  []string
-	inner map[string]*shape
+	inner []*shape // of the keys, nil for other values
 }
 
-var (
-	statsShape = &shape{keys: []string{
-		"possession_time", "points", "saves", "goals", "stuns", "passes", "catches", "steals", "blocks", "interceptions",
-		"assists", "shots_taken",
-	}}
-	headShape   = &shape{keys: []string{"position", "forward", "left", "up"}}
-	handShape   = &shape{keys: []string{"pos", "forward", "left", "up"}}
-	playerShape = &shape{
-		keys: []string{
-			"name", "rhand", "playerid", "stats", "userid", "is_emote_playing", "number", "level", "ping", "packetlossratio",
-			"stunned", "invulnerable", "possession", "blocking", "holding_left", "head", "body", "holding_right", "lhand",
-			"velocity", "Weapon", "Ordnance", "TacMod", "Arm",
-		},
-		inner: map[string]*shape{
-			"rhand": handShape, "lhand": handShape, "head": headShape, "body": headShape, "stats": statsShape,
-		},
-	}
-	teamShape = &shape{
-		keys:  []string{"players", "team", "possession", "stats"},
-		inner: map[string]*shape{"players": playerShape, "stats": statsShape},
-	}
-	sessionShape = &shape{
-		keys: []string{
-			"disc", "orange_team_restart_request", "sessionid", "game_clock_display", "game_status", "sessionip", "match_type",
-			"map_name", "right_shoulder_pressed2", "teams", "blue_round_score", "orange_points", "player", "private_match",
-			"blue_team_restart_request", "tournament_match", "orange_round_score", "rules_changed_by", "total_round_count",
-			"left_shoulder_pressed2", "left_shoulder_pressed", "pause", "right_shoulder_pressed", "blue_points", "last_throw",
-			"client_name", "contested", "payload_checkpoint", "payload_defenders", "payload_distance", "payload_speed",
-			"game_clock", "possession", "last_score", "rules_changed_at", "err_code",
-		},
-		inner: map[string]*shape{
-			"disc":   {keys: []string{"position", "forward", "left", "up", "velocity", "bounce_count"}},
-			"teams":  teamShape,
-			"player": {keys: []string{"vr_left", "vr_position", "vr_forward", "vr_up"}},
-			"pause":  {keys: []string{"paused_state", "unpaused_team", "paused_requested_team", "unpaused_timer", "paused_timer"}},
-			"last_throw": {keys: []string{
-				"arm_speed", "total_speed", "off_axis_spin_deg", "wrist_throw_penalty", "rot_per_sec", "pot_speed_from_rot",
-				"speed_from_arm", "speed_from_movement", "speed_from_wrist", "wrist_align_to_throw_deg",
-				"throw_align_to_movement_deg", "off_axis_penalty", "throw_move_penalty",
-			}},
-			"last_score": {keys: []string{
-				"disc_speed", "team", "goal_type", "point_amount", "distance_thrown", "person_scored", "assist_scored",
-			}},
-		},
-	}
-	bonesShape = &shape{
-		keys:  []string{"user_bones", "err_code"},
-		inner: map[string]*shape{"user_bones": {keys: []string{"bone_t", "bone_o"}}},
-	}
-)
+// newShape returns the shape of objects without others in them.
+func newShape(keys ...string) *shape { return &shape{keys, make([]*shape, len(keys))} }
 
 // maxKeys is how many keys a shape has at most.
 const maxKeys = 36
@@ -161,7 +113,7 @@ func (s *shape) of(place int) *shape {
 	if place < 0 {
 		return nil
 	}
-	return s.inner[s.keys[place]]
+	return s.inner[place]
 }
 
 // reorder moves the members that b ends with to where their ranks are.
@@ -197,7 +149,7 @@ func (s *shape) appendObject(dst, value []byte) []byte {
 	values, others := s.known(value)
 	for i, key := range s.keys {
 		if values[i] != nil {
-			dst = s.appendMember(dst, start, []byte(key), values[i])
+			dst = s.appendMember(dst, start, i, []byte(key), values[i])
 		}
 	}
 	if !others {
@@ -206,7 +158,7 @@ func (s *shape) appendObject(dst, value []byte) []byte {
 	next := 0
 	for key, v := range members(value) {
 		if i := s.place(key, next); i < 0 || &values[i][0] != &v[0] {
-			dst = s.appendMember(dst, start, key, v)
+			dst = s.appendMember(dst, start, i, key, v)
 		} else {
 			next = i + 1
 		}
@@ -214,8 +166,9 @@ func (s *shape) appendObject(dst, value []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendMember appends a member of an object whose members begin at start.
-func (s *shape) appendMember(dst []byte, start int, key, value []byte) []byte {
+// appendMember appends a member of an object whose members begin at start. place is that of its
+// key.
+func (s *shape) appendMember(dst []byte, start, place int, key, value []byte) []byte {
 	if len(dst) > start {
 		dst = append(dst, ',')
 	}
@@ -223,7 +176,7 @@ func (s *shape) appendMember(dst []byte, start int, key, value []byte) []byte {
 	dst = append(dst, key...)
 	dst = append(dst, '"', ':')
 	w := jsonenc.Walk(value)
-	return s.inner[string(key)].appendNext(dst, &w, false)
+	return s.of(place).appendNext(dst, &w, false)
 }
 
 // appendList appends a list of objects of the shape.

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/wire"
 )
 
@@ -312,12 +313,6 @@ func (r *replayReader) chunkText(ctx context.Context, info *ChunkInfo, room []by
 	return b, nil
 }
 
-// matchKeys are the members of a session that Match reads.
-var matchKeys = []string{
-	"sessionid", "sessionip", "match_type", "map_name", "client_name", "private_match", "total_round_count",
-	"blue_round_score", "orange_round_score",
-}
-
 // ofMatch returns a session that is kept with the head: of a long one what Match reads.
 func ofMatch(session []byte) []byte {
 	if len(session) <= freeLine {
@@ -325,8 +320,8 @@ func ofMatch(session []byte) []byte {
 	}
 	b := []byte{'{'}
 	for key, v := range members(session) {
-		if slices.Contains(matchKeys, string(key)) {
-			b = sessionShape.appendMember(b, 1, key, v)
+		if matchObject.place(key, 0) >= 0 {
+			b = matchObject.appendMember(b, 1, -1, key, v)
 		}
 	}
 	return append(b, '}')
@@ -335,35 +330,6 @@ func ofMatch(session []byte) []byte {
 // Match returns what is the same in all frames, as the first frame tells.
 func (c *replayHead) Match() *Match {
 	m := &Match{}
-	for key, v := range members(c.session) {
-		switch string(key) {
-		case "sessionid":
-			m.SessionID = known(ParseText(v))
-		case "sessionip":
-			m.SessionIP = known(ParseText(v))
-		case "match_type":
-			m.MatchType = known(ParseText(v))
-		case "map_name":
-			m.MapName = known(ParseText(v))
-		case "client_name":
-			m.ClientName = known(ParseText(v))
-		case "private_match":
-			m.Private = known(ParseBool(v))
-		case "total_round_count":
-			m.TotalRounds = known(ParseInt(v))
-		case "blue_round_score":
-			m.BlueRounds = known(ParseInt(v))
-		case "orange_round_score":
-			m.OrangeRounds = known(ParseInt(v))
-		}
-	}
+	matchObject.read(&lineParser{Walker: jsonenc.Walk(c.session)}, m, nil)
 	return m
-}
-
-// known returns a value, nil if the text does not have it.
-func known[T any](v T, ok bool) *T {
-	if !ok {
-		return nil
-	}
-	return &v
 }

@@ -302,9 +302,9 @@ func FuzzOrder(f *testing.F) {
 			return
 		}
 		b = bytes.TrimLeft(b, spaces)
-		out := appendOrdered(nil, b, sessionShape)
+		out := appendOrdered(nil, b, &sessionObject.shape)
 		w := jsonenc.Walk(b)
-		if looked := sessionShape.appendNext(nil, &w, false); !bytes.Equal(out, looked) {
+		if looked := sessionObject.appendNext(nil, &w, false); !bytes.Equal(out, looked) {
 			t.Fatalf("%s becomes %s, %s where keys are looked for first", b, out, looked)
 		}
 		var compact bytes.Buffer

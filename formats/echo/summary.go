@@ -109,7 +109,7 @@ func (p *playerResult) json() []byte {
 	b = putInt(b, `,"ticks":`, false, p.Ticks)
 	b = append(b, ',')
 	if p.HasStats {
-		b = appendStats(b, &p.Stats)
+		b = statsObject.append(append(b, `"stats":`...), &p.Stats, writing{lacks: p.Stats.Lacks})
 	} else {
 		b = append(b, `"stats":null`...)
 	}

@@ -1,0 +1,176 @@
+package echo
+
+import (
+	"unicode/utf8"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// A lineParser reads lines. It keeps memory from one to the next.
+type lineParser struct {
+	jsonenc.Walker             // of the document that is read
+	players        [3][]Player // of each team
+	lean           bool        // only for what tables have, of one frame at a time
+	sound          bool        // the documents are known to be JSON
+}
+
+// An object is one kind of object of the game's API, made of a T. Its members are written, read and
+// put in order by one table.
+type object[T any] struct {
+	shape
+	members []member[T] // in the order in which they are shown
+}
+
+// A member is one member of an object.
+type member[T any] struct {
+	key   string
+	head  string // `,"key":`
+	shape *shape // of objects in its values; nil: they have none
+	when  Has    // what a frame must have for the member to be written
+	rich  bool   // no table has it
+
+	// put appends the value, or nothing if the member is not there; nil: it is never written.
+	put func(b []byte, v *T, w writing) []byte
+	// take reads the next value; nil: nothing is made of it.
+	take func(r *lineParser, v *T, l *Lacks)
+}
+
+// A writing is what members have to know of what is written.
+type writing struct {
+	has  Has // of the frame
+	team int // which one it is
+
+	// Of an event only: values that are lacking are null, and a text that is not UTF-8 has its bytes
+	// beside it.
+	event bool
+	lacks Lacks
+}
+
+// newObject makes an object of its members.
+func newObject[T any](members ...member[T]) *object[T] {
+	o := &object[T]{members: members}
+	for i := range members {
+		m := &members[i]
+		m.head = `,"` + m.key + `":`
+		o.keys, o.inner = append(o.keys, m.key), append(o.inner, m.shape)
+	}
+	return o
+}
+
+// append appends the object, one of whose members is always there.
+func (o *object[T]) append(b []byte, v *T, w writing) []byte {
+	start := len(b)
+	b = o.appendMembers(b, v, w)
+	b[start] = '{' // in place of the first comma
+	return append(b, '}')
+}
+
+// appendMembers appends the members that are there, each behind a comma.
+func (o *object[T]) appendMembers(b []byte, v *T, w writing) []byte {
+	for i := range o.members {
+		m := &o.members[i]
+		if m.put == nil || m.when&^w.has != 0 {
+			continue
+		}
+		start, n := len(b), len(b)+len(m.head)
+		if b = m.put(append(b, m.head...), v, w); len(b) == n {
+			b = b[:start]
+		}
+	}
+	return b
+}
+
+// pick appends some of the members, each behind a comma.
+func (o *object[T]) pick(b []byte, v *T, w writing, keys ...string) []byte {
+	for _, key := range keys {
+		m := &o.members[o.place([]byte(key), 0)]
+		b = m.put(append(b, m.head...), v, w)
+	}
+	return b
+}
+
+// read reads the next value, members of which most often come in their order. Of two with the same
+// key the last one counts.
+func (o *object[T]) read(r *lineParser, v *T, l *Lacks) {
+	next := 0
+	for key := range r.Members() {
+		i := o.place(key[1:len(key)-1], next)
+		if i < 0 {
+			r.Value()
+			continue
+		}
+		next = i + 1
+		if m := &o.members[i]; m.take == nil || m.rich && r.lean {
+			r.Value()
+		} else {
+			m.take(r, v, l)
+		}
+	}
+}
+
+// value is a member with a value that at finds in a T. bit is which of those that may be lacking it
+// is.
+func value[T, V any](key string, bit int, at func(*T) *V, parse func([]byte) (V, bool), put func([]byte, V) []byte) member[T] {
+	return member[T]{
+		key: key,
+		put: func(b []byte, v *T, w writing) []byte {
+			if w.lacks.At(bit) {
+				return append(b, null...)
+			}
+			return put(b, *at(v))
+		},
+		take: func(r *lineParser, v *T, l *Lacks) { take(at(v), l, bit, r.Value(), parse) },
+	}
+}
+
+func number[T any](key string, bit int, at func(*T) *float32) member[T] {
+	return value(key, bit, at, ParseFloat, appendFloat)
+}
+
+func integer[T any](key string, bit int, at func(*T) *int64) member[T] {
+	return value(key, bit, at, ParseInt, jsonenc.AppendInt[int64])
+}
+
+func small[T any](key string, bit int, at func(*T) *int32) member[T] {
+	return value(key, bit, at, ParseInt32, jsonenc.AppendInt[int32])
+}
+
+func text[T any](key string, bit int, at func(*T) *string) member[T] {
+	m := value(key, bit, at, ParseText, jsonenc.AppendString[string])
+	put := m.put
+	m.put = func(b []byte, v *T, w writing) []byte {
+		b = put(b, v, w)
+		if s := *at(v); w.event && !utf8.ValidString(s) {
+			b = jsonenc.AppendHex(jsonenc.AppendKey(b, key+"_hex"), []byte(s))
+		}
+		return b
+	}
+	return m
+}
+
+// within is a member whose value is an object that is made of the T, too.
+func within[T any](key string, o *object[T]) member[T] {
+	return member[T]{
+		key: key, shape: &o.shape,
+		put:  o.append,
+		take: o.read,
+	}
+}
+
+// untabled is within for what no table has.
+func untabled[T any](key string, o *object[T]) member[T] {
+	m := within(key, o)
+	m.rich = true
+	return m
+}
+
+// written is a member of which nothing is made when it is read.
+func written[T any](key string, put func(b []byte, v *T, w writing) []byte) member[T] {
+	return member[T]{key: key, put: put}
+}
+
+// only lets a member be written of frames that have some parts.
+func (m member[T]) only(parts Has) member[T] {
+	m.when = parts
+	return m
+}

@@ -1,0 +1,271 @@
+package echo
+
+import (
+	"strconv"
+	"strings"
+
+	"recfs/formats/internal/jsonenc"
+)
+
+// known is a member that is nil in a Match if the text does not have it.
+func known[V any](key string, at func(*Match) **V, parse func([]byte) (V, bool), put func([]byte, V) []byte) member[Match] {
+	return member[Match]{
+		key: key,
+		put: func(b []byte, m *Match, _ writing) []byte { return put(b, **at(m)) },
+		take: func(r *lineParser, m *Match, _ *Lacks) {
+			*at(m) = nil
+			if v, ok := parse(r.Value()); ok {
+				*at(m) = &v
+			}
+		},
+	}
+}
+
+// points are those of a team.
+func points(key string, team int) member[Frame] {
+	m := number(key, LacksPoints+team, func(f *Frame) *float32 { return &f.Points[team] })
+	m.put = func(b []byte, f *Frame, _ writing) []byte { return appendPoints(b, f, team) }
+	return m
+}
+
+func shoulder(key string, which int) member[Frame] {
+	return written(key, func(b []byte, f *Frame, _ writing) []byte {
+		if f.Shoulders[which] {
+			return append(b, "1.0"...)
+		}
+		return append(b, "0.0"...)
+	})
+}
+
+func putDisplay(b []byte, f *Frame, _ writing) []byte {
+	return append(Display(append(b, '"'), f.Clock), '"')
+}
+
+func takeKind(r *lineParser, f *Frame, _ *Lacks) {
+	if s, _ := ParseText(r.Value()); strings.HasPrefix(s, "Echo_Combat") || strings.HasPrefix(s, "mpl_combat_") {
+		f.Kind = Combat
+	} else if s == "mpl_arena_a" && f.Kind == Other {
+		f.Kind = Arena
+	}
+}
+
+// rulesAt is when the rules changed. Events have long numbers as texts.
+func rulesAt() member[Frame] {
+	m := integer("rules_changed_at", LacksRules, func(f *Frame) *int64 { return &f.Rules.At }).only(inArena)
+	put := m.put
+	m.put = func(b []byte, f *Frame, w writing) []byte {
+		if w.event && !w.lacks.At(LacksRules) {
+			return jsonenc.AppendInt64(b, f.Rules.At)
+		}
+		return put(b, f, w)
+	}
+	return m
+}
+
+func putHolder(b []byte, f *Frame, _ writing) []byte {
+	holder := f.possession()
+	b = strconv.AppendInt(append(b, '['), holder[0], 10)
+	b = strconv.AppendInt(append(b, ','), holder[1], 10)
+	return append(b, ']')
+}
+
+func takeHolder(r *lineParser, f *Frame, l *Lacks) {
+	for i := range r.Elements(len(f.Holder)) {
+		take(&f.Holder[i], l, LacksHolder+i, r.Value(), ParseInt)
+	}
+}
+
+func takeDisc(r *lineParser, f *Frame, l *Lacks) {
+	if r.Peek() == '{' {
+		f.Has |= HasDisc
+	}
+	discObject.read(r, f, l)
+}
+
+// putVR appends the player who recorded.
+func putVR(b []byte, f *Frame, _ writing) []byte {
+	forward, left, up := f.VR.Rotation.Vectors()
+	b = appendFloats(append(b, `{"vr_left":`...), left[:])
+	b = appendFloats(append(b, `,"vr_position":`...), f.VR.Position[:])
+	b = appendFloats(append(b, `,"vr_forward":`...), forward[:])
+	b = appendFloats(append(b, `,"vr_up":`...), up[:])
+	return append(b, '}')
+}
+
+// teamTitles are the names of the teams in sessions.
+var teamTitles = [3]string{`"BLUE TEAM"`, `"ORANGE TEAM"`, `"SPECTATORS"`}
+
+func putTeams(b []byte, f *Frame, w writing) []byte {
+	b = append(b, '[')
+	for w.team = range f.Teams {
+		b = append(teamObject.append(b, &f.Teams[w.team], w), ',')
+	}
+	b[len(b)-1] = ']'
+	return b
+}
+
+// takeTeams reads the teams. Their players are in the memory of r, where they stay until the next
+// frame is read, or else are copied.
+func takeTeams(r *lineParser, f *Frame, _ *Lacks) {
+	for i := range r.Elements(len(f.Teams)) {
+		t := &f.Teams[i]
+		t.Players = r.players[i][:0]
+		teamObject.read(r, t, nil)
+		if r.players[i] = t.Players; !r.lean {
+			t.Players = append(make([]Player, 0, len(t.Players)), t.Players...)
+		}
+	}
+}
+
+func putPlayers(b []byte, t *Team, w writing) []byte {
+	if len(t.Players) == 0 {
+		return b
+	}
+	b = append(b, '[')
+	for i := range t.Players {
+		b = append(playerObject.append(b, &t.Players[i], w), ',')
+	}
+	b[len(b)-1] = ']'
+	return b
+}
+
+// takePlayers reads the players of a team, of which the last list counts.
+func takePlayers(r *lineParser, t *Team, _ *Lacks) {
+	if r.Peek() != '[' {
+		r.Value()
+		return
+	}
+	t.Players = t.Players[:0]
+	for range r.Elements(maxPlayers) {
+		t.Players = append(t.Players, Player{Lacks: LacksPlayer})
+		p := &t.Players[len(t.Players)-1]
+		playerObject.read(r, p, &p.Lacks)
+	}
+}
+
+func putTeamStats(b []byte, t *Team, w writing) []byte {
+	if w.team == 2 || len(t.Players) == 0 {
+		return b
+	}
+	return statsObject.append(b, &t.Stats, w)
+}
+
+func putStats(b []byte, p *Player, w writing) []byte {
+	if !p.HasStats {
+		return b
+	}
+	return statsObject.append(b, &p.Stats, w)
+}
+
+func takeStats(r *lineParser, p *Player, _ *Lacks) {
+	if p.HasStats = r.Peek() == '{'; r.lean {
+		r.Value()
+		return
+	}
+	p.Stats = Stats{Lacks: LacksStats}
+	statsObject.read(r, &p.Stats, &p.Stats.Lacks)
+}
+
+// flag is a member that players of combat maps do not have.
+func flag(key string, bit int, at func(*Player) *bool) member[Player] {
+	return value(key, bit, at, ParseBool, strconv.AppendBool).only(inArena)
+}
+
+// holding is what a hand holds.
+func holding(key string, hand int) member[Player] {
+	return member[Player]{
+		key: key,
+		put: func(b []byte, p *Player, _ writing) []byte {
+			if p.Holding[hand] == "" {
+				return b
+			}
+			return jsonenc.AppendString(b, p.Holding[hand])
+		},
+		take: func(r *lineParser, p *Player, _ *Lacks) { p.Holding[hand], _ = ParseText(r.Value()) },
+	}
+}
+
+// carried is a part of a loadout.
+func carried(key string, of func(*Loadout) string) member[Player] {
+	return written(key, func(b []byte, p *Player, _ writing) []byte {
+		if p.Loadout == nil {
+			return b
+		}
+		return jsonenc.AppendString(b, of(p.Loadout))
+	}).only(inCombat)
+}
+
+// The shapes of a head or body, and of a hand.
+var (
+	headShape = newShape("position", "forward", "left", "up")
+	handShape = newShape("pos", "forward", "left", "up")
+)
+
+// pose is one of the poses of a player. Only the position is read. Old recordings have bare lists
+// for hands.
+func pose(key string, s *shape, which, bit int) member[Player] {
+	start := `{"` + s.keys[0] + `":`
+	return member[Player]{
+		key: key, shape: s,
+		put: func(b []byte, p *Player, _ writing) []byte {
+			return append(appendPose(append(b, start...), &p.Poses[which]), '}')
+		},
+		take: func(r *lineParser, p *Player, l *Lacks) {
+			at := &p.Poses[which].Position
+			if r.Peek() == '[' {
+				takeVector(r, at, l, bit)
+				return
+			}
+			for i := range at {
+				l.Set(bit+i, true)
+			}
+			for key := range r.Members() {
+				if string(key) == `"position"` || string(key) == `"pos"` {
+					takeVector(r, at, l, bit)
+					r.Leave()
+					break
+				}
+				r.Value()
+			}
+		},
+	}
+}
+
+// placed is the position of a pose. When it is written its directions come behind it.
+func placed[T any](key string, bit int, at func(*T) *Pose) member[T] {
+	return member[T]{
+		key:  key,
+		put:  func(b []byte, v *T, _ writing) []byte { return appendPose(b, at(v)) },
+		take: func(r *lineParser, v *T, l *Lacks) { takeVector(r, &at(v).Position, l, bit) },
+	}
+}
+
+// appendPose appends a position, and the members with its directions.
+func appendPose(b []byte, p *Pose) []byte {
+	forward, left, up := p.Rotation.Vectors()
+	b = appendFloats(b, p.Position[:])
+	b = appendFloats(append(b, `,"forward":`...), forward[:])
+	b = appendFloats(append(b, `,"left":`...), left[:])
+	return appendFloats(append(b, `,"up":`...), up[:])
+}
+
+func vector[T any](key string, bit int, at func(*T) *Vec3) member[T] {
+	return member[T]{
+		key:  key,
+		put:  func(b []byte, v *T, _ writing) []byte { return appendFloats(b, at(v)[:]) },
+		take: func(r *lineParser, v *T, l *Lacks) { takeVector(r, at(v), l, bit) },
+	}
+}
+
+// takeVector reads the next value.
+func takeVector(r *lineParser, p *Vec3, l *Lacks, bit int) {
+	n := 0
+	for i := range r.Elements(len(p)) {
+		take(&p[i], l, bit+i, r.Value(), ParseFloat)
+		n++
+	}
+	for i := n; i < len(p); i++ {
+		p[i] = 0
+		l.Set(bit+i, true)
+	}
+}
