@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/google/uuid"
 
@@ -50,6 +52,50 @@ type TableEntry struct {
 	UserID int64
 	Number uint8
 	Level  uint8
+}
+
+// invalid is the name of nobody.
+const invalid = "[INVALID]"
+
+// users is the player table as frames refer to it: by a byte.
+type users struct {
+	of   []user     // nobody, and those of the table
+	same [256]uint8 // the first reference to the same user id: what a base is looked up by
+}
+
+// A user is what a reference means.
+type user struct {
+	name          string
+	id            int64
+	number, level int32
+}
+
+func newUsers(table []TableEntry) *users {
+	u := &users{of: make([]user, 1, 1+len(table))}
+	u.of[0] = user{name: invalid, number: -1, level: -1}
+	for ref := range u.same {
+		u.same[ref] = uint8(ref)
+	}
+	first := map[int64]uint8{0: 0}
+	for i, e := range table {
+		if _, ok := first[e.UserID]; !ok {
+			first[e.UserID] = uint8(i + 1)
+		}
+		u.same[i+1] = first[e.UserID]
+		u.of = append(u.of, user{e.Name, e.UserID, int32(e.Number), int32(e.Level)})
+	}
+	return u
+}
+
+// memory is what the list of them keeps alive.
+func (u *users) memory() int64 { return int64(len(u.of)) * int64(unsafe.Sizeof(user{})) }
+
+// at returns what a reference means, also one beyond the table.
+func (u *users) at(ref uint8) user {
+	if int(ref) < len(u.of) {
+		return u.of[ref]
+	}
+	return user{name: "Player " + strconv.Itoa(int(ref)), number: -1, level: -1}
 }
 
 // An Extent is where a chunk lies in the file.

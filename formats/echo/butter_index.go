@@ -130,9 +130,6 @@ func (s *butterScan) problem(n int, code, msg string) {
 	}
 }
 
-// tick returns the number of the first frame of chunk n.
-func (r *butterReader) tick(n int) int64 { return int64(n) * int64(r.Header.Interval) }
-
 // chunk returns the decoded frames, which are those from first on, as the tree takes them.
 func (r *butterReader) chunk(n, first int, c *butterChunk, e *Encoder) *Chunk {
 	return &Chunk{

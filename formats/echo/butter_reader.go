@@ -20,6 +20,11 @@ type butterHead struct {
 	maxChunk int64 // decompressed, and read of what is stored
 }
 
+// Options change what is made of a recording. The zero value works.
+type Options struct {
+	MaxChunk int64 // greatest size of a decompressed chunk; 0: 256 MiB
+}
+
 const defaultMaxChunk = 256 << 20
 
 func (o Options) maxChunk() int64 {
@@ -90,6 +95,9 @@ func (r *butterReader) chooseLayout(ctx context.Context) error {
 	}
 	return nil
 }
+
+// tick returns the number of the first frame of chunk n.
+func (r *butterReader) tick(n int) int64 { return int64(n) * int64(r.Header.Interval) }
 
 // Match returns what is the same in all frames.
 func (h *butterHead) Match() *Match {

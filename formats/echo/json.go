@@ -1,7 +1,13 @@
 package echo
 
 import (
+	"math"
 	"slices"
+	"strconv"
+	"time"
+
+	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 )
 
 // An Encoder appends the frames of one recording as JSON, in the keys and their order of the game's
@@ -61,3 +67,100 @@ func AppendBones(b []byte, bones []Bones) []byte {
 	}
 	return append(b, `],"err_code":0}`...)
 }
+
+// appendMore appends numbers with a comma after each.
+func appendMore(b []byte, v []float32) []byte {
+	for _, x := range v {
+		b = append(appendFloat(b, x), ',')
+	}
+	return b
+}
+
+// appendPoints appends the points of a team: an integer, or on combat maps a float.
+func appendPoints(b []byte, f *Frame, team int) []byte {
+	x := f.Points[team]
+	whole := x == float32(math.Trunc(float64(x))) && x < 1<<53 && x > -1<<53
+	switch {
+	case f.Lacks.At(LacksPoints + team):
+		return append(b, null...)
+	case f.Kind == Combat || !whole:
+		return appendFloat(b, x)
+	}
+	return strconv.AppendInt(b, int64(x), 10)
+}
+
+const null = "null"
+
+// appendFloat appends a float32 as JSON.
+func appendFloat(b []byte, x float32) []byte {
+	if x-x != 0 {
+		return append(appendNumber(append(b, '"'), x), '"')
+	}
+	return appendNumber(b, x)
+}
+
+// appendFloats appends a list of numbers.
+func appendFloats(b []byte, v []float32) []byte {
+	b = appendMore(append(b, '['), v)
+	b[len(b)-1] = ']'
+	return b
+}
+
+// putInt appends a small integer behind its key.
+func putInt(b []byte, key string, lacks bool, n int64) []byte {
+	if b = append(b, key...); lacks {
+		return append(b, null...)
+	}
+	return strconv.AppendInt(b, n, 10)
+}
+
+// putLong appends an integer behind its key, a large one as a string.
+func putLong(b []byte, key string, lacks bool, n int64) []byte {
+	if b = append(b, key...); lacks {
+		return append(b, null...)
+	}
+	return jsonenc.AppendInt64(b, n)
+}
+
+// appendMember appends a member with a string.
+func appendMember(b []byte, key string, lacks bool, s string) []byte {
+	if lacks {
+		return append(jsonenc.AppendKey(b, key), null...)
+	}
+	return jsonenc.AppendText(b, key, s)
+}
+
+// appendNumber appends the shortest decimal that gives the same float32 again, always with a point
+// or an exponent.
+func appendNumber(b []byte, x float32) []byte {
+	switch {
+	case x == 0 && !math.Signbit(float64(x)):
+		return append(b, `0.0`...)
+	case x != x:
+		return append(b, `NaN`...)
+	case math.IsInf(float64(x), 1):
+		return append(b, `Infinity`...)
+	case math.IsInf(float64(x), -1):
+		return append(b, `-Infinity`...)
+	}
+	return appendFinite(b, x)
+}
+
+// AppendTime appends a time as JSON, in RFC 3339 with three decimals.
+func AppendTime(b []byte, ms int64) []byte {
+	if !dated(ms) {
+		return append(b, null...)
+	}
+	return time.UnixMilli(ms).UTC().AppendFormat(b, `"2006-01-02T15:04:05.000Z"`)
+}
+
+// AppendStamp appends a time as it stands in .echoreplay.
+func AppendStamp(b []byte, ms int64) []byte {
+	if !dated(ms) {
+		return append(b, '-')
+	}
+	return time.UnixMilli(ms).UTC().AppendFormat(b, "2006/01/02 15:04:05.000")
+}
+
+// dated reports whether a time lies in the years 1 to 9999.
+func dated(ms int64) bool { return formats.HasDate(time.UnixMilli(ms).UTC()) }

@@ -123,6 +123,13 @@ func value[T, V any](key string, bit int, at func(*T) *V, parse func([]byte) (V,
 	}
 }
 
+// take sets a value to what v is, or says that it is lacking.
+func take[T any](to *T, l *Lacks, bit int, v []byte, parse func([]byte) (T, bool)) {
+	x, ok := parse(v)
+	*to = x
+	l.Set(bit, !ok)
+}
+
 func number[T any](key string, bit int, at func(*T) *float32) member[T] {
 	return value(key, bit, at, ParseFloat, appendFloat)
 }

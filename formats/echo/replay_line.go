@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"time"
+
+	"recfs/formats/internal/jsonenc"
 )
 
 const (
@@ -69,4 +71,50 @@ func parseStamp(b []byte) (ms int64, ok bool) {
 type replayFrame struct {
 	Frame
 	session, bones []byte
+}
+
+// read takes from the session what events, scores and tables are made of.
+func (r *lineParser) read(f *replayFrame) {
+	f.Kind, f.Lacks = Other, LacksFrame
+	r.Walker = jsonenc.Walk(f.session)
+	sessionObject.read(r, &f.Frame, &f.Lacks)
+	for _, part := range frameParts {
+		if f.Lacks.Of(part.first, part.n) != 1<<part.n-1 {
+			f.Has |= part.has
+		}
+	}
+	if f.Kind == Combat {
+		f.Has &^= HasStatus | HasRestart | HasRules | HasScore
+	}
+	if !r.lean && hasBones(f.bones) {
+		f.Has |= HasBones
+	}
+}
+
+// frameParts are those of a frame that is there if one of its values is.
+var frameParts = [...]struct {
+	has      Has
+	first, n int
+}{
+	{HasStatus, LacksStatus, 1},
+	{HasRestart, LacksRestart, 2},
+	{HasPause, LacksPause, 3},
+	{HasScore, LacksScore, 7},
+	{HasThrow, LacksThrow, len(Throw{})},
+	{HasRules, LacksRules, 2},
+}
+
+// hasBones reports whether the bones of anyone are in a document.
+func hasBones(bones []byte) bool {
+	w := jsonenc.Walk(bones)
+	for key := range w.Members() {
+		if string(key) == `"user_bones"` {
+			for range w.Elements(1) {
+				return true
+			}
+		} else {
+			w.Value()
+		}
+	}
+	return false
 }

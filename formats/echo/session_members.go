@@ -129,6 +129,10 @@ func putPlayers(b []byte, t *Team, w writing) []byte {
 	return b
 }
 
+// maxPlayers bounds the players of a team that events and tables know, as in butter. A match has at
+// most 15.
+const maxPlayers = 255
+
 // takePlayers reads the players of a team, of which the last list counts.
 func takePlayers(r *lineParser, t *Team, _ *Lacks) {
 	if r.Peek() != '[' {

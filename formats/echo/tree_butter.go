@@ -11,11 +11,6 @@ import (
 	"recfs/nodes"
 )
 
-// Options change what is made of a recording. The zero value works.
-type Options struct {
-	MaxChunk int64 // greatest size of a decompressed chunk; 0: 256 MiB
-}
-
 // NewButter returns the format.
 func NewButter(o Options) formats.Format {
 	return formats.Format{
