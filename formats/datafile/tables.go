@@ -19,7 +19,6 @@ type tileRows struct {
 
 // tables returns what makes the tables: all layers are decoded once to count the rows of tiles.
 func (t *tree) tables() []columnar.Maker {
-	counts := newDiskMemo(t, t.tileRowsKind, t.countTiles, t.readTileRows)
 	return []columnar.Maker{
 		smallTable(itemsTable, itemsColumns, len(t.r.Items), func(b *columnar.Batch, i int) {
 			itemRow(b, i, &t.r.Items[i], t.r.itemPath(i))
@@ -29,17 +28,17 @@ func (t *tree) tables() []columnar.Maker {
 		}),
 		{
 			Name:    tilesTable,
-			Counted: func(ctx context.Context) bool { return counts.knows(ctx, struct{}{}) },
+			Counted: func(ctx context.Context) bool { return t.counts.Knows(ctx, struct{}{}) },
 			Make: func(ctx context.Context) (columnar.Table, error) {
-				c, err := counts.Get(ctx, struct{}{})
+				c, err := t.counts.Get(ctx, struct{}{}, t.countTiles)
 				if err != nil {
 					return columnar.Table{}, err
 				}
-				groups := c.value.rows.Groups()
+				groups := c.rows.Groups()
 				return columnar.Table{
 					Name: tilesTable, Columns: tilesColumns, Groups: groups,
 					Fill: func(ctx context.Context, b *columnar.Batch, k int) error {
-						return t.fillTiles(ctx, b, groups[k].Skip, c.value.layers)
+						return t.fillTiles(ctx, b, groups[k].Skip, c.layers)
 					},
 				}, nil
 			},
@@ -106,7 +105,7 @@ func (t *tree) layerTiles(ctx context.Context, l *Layer, do func(tiles *Tiles, n
 }
 
 // countTiles decodes all layers to count their rows. One that cannot be read to its end adds none.
-func (t *tree) countTiles(ctx context.Context, _ struct{}) (tileRows, error) {
+func (t *tree) countTiles(ctx context.Context) (tileRows, error) {
 	c := tileRows{make([]int, len(t.m.Layers)), rowcount.New(tilesColumns)}
 	for i := range c.layers {
 		l := &t.m.Layers[i]
@@ -126,36 +125,35 @@ func (t *tree) countTiles(ctx context.Context, _ struct{}) (tileRows, error) {
 	return c, nil
 }
 
-// tileRowsKind has the limit of data items, as a layer with a greater one has no rows.
-func (t *tree) tileRowsKind(struct{}) string {
+// tileRowsName has the limit of data items, as a layer with a greater one has no rows.
+func (t *tree) tileRowsName(struct{}) string {
 	return fmt.Sprintf("tiles-%d", t.r.MaxData)
 }
 
 func (c tileRows) cost() int64 { return c.rows.Cost() + 8*int64(len(c.layers)) }
 
-// write writes the counts.
+// codeTileRows is the layout of the counts on disk.
 //
 //	| count | rows of each layer | counter |
-func (c tileRows) write(w *indexfile.Writer) {
-	w.Count(len(c.layers))
-	for _, n := range c.layers {
-		w.Count(n)
+func codeTileRows(c indexfile.Codec, n *tileRows) {
+	indexfile.List(c, &n.layers, 1, func(n *int) { indexfile.Uint(c, n, math.MaxInt32) })
+	if c.W != nil {
+		n.rows.Write(c.W)
+	} else {
+		n.rows = rowcount.Read(c.R, tilesColumns)
 	}
-	c.rows.Write(w)
 }
 
-func (t *tree) readTileRows(_ context.Context, _ struct{}, r *indexfile.Reader) (tileRows, error) {
-	c, sum := tileRows{layers: make([]int, r.Count(1))}, 0
-	for i := range c.layers {
-		c.layers[i] = int(r.Uint(math.MaxInt32))
-		sum += c.layers[i]
+func (t *tree) checkTileRows(_ context.Context, _ struct{}, n tileRows) error {
+	sum := 0
+	for _, rows := range n.layers {
+		sum += rows
 	}
-	c.rows = rowcount.Read(r, tilesColumns)
-	for _, g := range c.rows.Groups() {
+	for _, g := range n.rows.Groups() {
 		sum -= g.Rows
 	}
-	if len(c.layers) != len(t.m.Layers) || sum != 0 {
-		return c, formats.ErrOther
+	if len(n.layers) != len(t.m.Layers) || sum != 0 {
+		return formats.ErrOther
 	}
-	return c, nil
+	return nil
 }

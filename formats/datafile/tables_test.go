@@ -78,7 +78,7 @@ func forgetRows(t *testing.T, disk store) {
 		if strings.Contains(name, "tiles-") {
 			r, seal := indexfile.Open(formatName, kept)
 			w := indexfile.NewWriter(seal, 0)
-			tileRows{make([]int, r.Count(1)), rowcount.New(tilesColumns)}.write(w)
+			codeTileRows(indexfile.Codec{W: w}, &tileRows{make([]int, r.Count(1)), rowcount.New(tilesColumns)})
 			disk[name] = w.Bytes()
 			return
 		}
@@ -103,7 +103,7 @@ func TestTileGroups(t *testing.T) {
 	b := w.bytes()
 	rec := formats.Recording{Input: formats.BytesInput("test.map", b, testTime), Head: mustRead(t, b).Tables}
 	tb := newTree(rec, formatstest.NewCache(t))
-	got, err := tb.countTiles(t.Context(), struct{}{})
+	got, err := tb.countTiles(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,8 @@ type tree struct {
 	data   *cache.Memo[int, []byte]       // contents of data items
 	sound  *cache.Memo[int, struct{}]     // whether they can be read to their ends
 	dirs   *cache.Memo[string, nodes.Dir] // by name
-	large  int64                          // from which size on data is not held in memory
+	counts *views.Kept[struct{}, tileRows]
+	large  int64 // from which size on data is not held in memory
 }
 
 // minLarge is from which size on data is streamed however small the cache is.
@@ -29,7 +30,7 @@ const minLarge = 1 << 20
 
 func newTree(rec formats.Recording, c *cache.Cache) *tree {
 	r := &Reader{rec.Head.(*Tables), rec.ReaderAt}
-	return &tree{
+	t := &tree{
 		Tree: views.New[index](formatName, rec, c), r: r, m: r.Map(), points: r.Points(), cache: c,
 		data: cache.NewMemo(c, func(ctx context.Context, i int) ([]byte, int64, error) {
 			b, err := r.ReadData(ctx, i)
@@ -45,6 +46,10 @@ func newTree(rec formats.Recording, c *cache.Cache) *tree {
 		dirs:  cache.NewMemo[string, nodes.Dir](c, nil),
 		large: max(minLarge, c.Budget()/8),
 	}
+	t.counts = views.NewKept(formatName, rec, c, views.Kept[struct{}, tileRows]{
+		Name: t.tileRowsName, Code: codeTileRows, Cost: tileRows.cost, Check: t.checkTileRows,
+	})
+	return t
 }
 
 // dir returns a directory that is listed when it is looked into.

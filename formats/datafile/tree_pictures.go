@@ -9,6 +9,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -18,7 +19,7 @@ var _ nodes.Measured = pictureFile{}
 type pictures struct {
 	*tree
 	externals *externals
-	drawings  *diskMemo[picture, drawing]
+	drawings  *views.Kept[picture, drawing]
 }
 
 // A picture is one that is drawn: that of the layer with this index, or one of these.
@@ -37,36 +38,41 @@ type drawing struct {
 
 func newPictures(t *tree, mapres []iofs.FS) *pictures {
 	p := &pictures{tree: t, externals: &externals{dirs: mapres}}
-	p.drawings = newDiskMemo(t, p.drawingKind, p.load, p.readDrawing)
+	p.drawings = views.NewKept(formatName, t.Recording, t.cache, views.Kept[picture, drawing]{
+		Name: p.drawingName, Code: codeDrawing, Cost: drawing.cost, Check: p.check,
+	})
 	return p
 }
 
 // pictureVersion is raised when a picture of the same bytes would be another one.
 const pictureVersion = 3
 
-// drawingKind has the limit of data items, as a layer with a greater one is left out.
-func (p *pictures) drawingKind(id picture) string {
+// drawingName has the limit of data items, as a layer with a greater one is left out.
+func (p *pictures) drawingName(id picture) string {
 	return fmt.Sprintf("picture%d-%d-%d", pictureVersion, id, p.r.MaxData)
 }
 
 func (d drawing) cost() int64 { return int64(cap(d.file)) + 16 }
 
-// write writes a drawing.
+// codeDrawing is the layout of a drawing on disk.
 //
 //	| external varint | file blob |
-func (d drawing) write(w *indexfile.Writer) {
-	w.Uint(d.external)
-	w.Blob(d.file)
+func codeDrawing(c indexfile.Codec, d *drawing) {
+	if c.W != nil {
+		c.W.Uint(d.external)
+	} else {
+		d.external = c.R.Uint(math.MaxUint64)
+	}
+	c.Values(&d.file)
 }
 
-// readDrawing reads a picture if it was drawn with the same external images.
-func (p *pictures) readDrawing(ctx context.Context, id picture, r *indexfile.Reader) (drawing, error) {
-	d := drawing{external: r.Uint(math.MaxUint64), file: r.Blob()}
+// check refuses a kept picture that was drawn with other external images.
+func (p *pictures) check(ctx context.Context, id picture, d drawing) error {
 	external, err := p.externalSum(ctx, id)
 	if err == nil && (d.external != external || !bytes.HasPrefix(d.file, []byte(pngSignature))) {
 		err = formats.ErrOther
 	}
-	return d, err
+	return err
 }
 
 // A pictureFile is the PNG file of a picture, which is drawn to learn its size, too.
@@ -77,7 +83,7 @@ type pictureFile struct {
 }
 
 // IsMeasured implements nodes.Measured.
-func (f pictureFile) IsMeasured(ctx context.Context) bool { return f.drawings.knows(ctx, f.id) }
+func (f pictureFile) IsMeasured(ctx context.Context) bool { return f.drawings.Knows(ctx, f.id) }
 
 // file returns the PNG file of a picture of a layer, or of the size of the game layer.
 func (p *pictures) file(id picture, l *Layer) nodes.File {
@@ -98,8 +104,8 @@ func (p *pictures) file(id picture, l *Layer) nodes.File {
 		return nodes.Failing(fault("layer_size", p.r.Items[l.Item].Offset, "layer %d takes %d bytes to draw, the limit is %d", l.Index, size, maxPicture))
 	}
 	return pictureFile{p.tree.file("pictures", int(id), func(ctx context.Context) ([]byte, error) {
-		d, err := p.drawings.Get(ctx, id)
-		return d.value.file, err
+		d, err := p.drawings.Get(ctx, id, func(ctx context.Context) (drawing, error) { return p.load(ctx, id) })
+		return d.file, err
 	}), p, id}
 }
 

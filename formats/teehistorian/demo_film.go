@@ -10,8 +10,9 @@ import (
 // A film is a stretch of a recording that becomes demos block by block (docs/formats/demo.md
 // section 7). It stands after all records of a tick.
 type film struct {
-	h   *header
-	cur *cursor
+	h    *header
+	cur  *cursor
+	shot *shot
 
 	now    [demo.MaxClients]known // before the records of the tick that is played
 	infos  [demo.MaxClients]shownInfo
@@ -49,7 +50,7 @@ type shot struct {
 func (s *shot) shows(stay int32) bool { return s.shown == nil || s.shown[stay] }
 
 // film returns the recording after all records of a tick.
-func (r *recording) film(ctx context.Context, h *header, tick int32) (*film, error) {
+func (r *recording) film(ctx context.Context, h *header, s *shot, tick int32) (*film, error) {
 	if len(r.idx.chunks) == 0 {
 		return nil, errBad
 	}
@@ -61,7 +62,7 @@ func (r *recording) film(ctx context.Context, h *header, tick int32) (*film, err
 	if err != nil {
 		return nil, err
 	}
-	f := &film{h: h, cur: cur}
+	f := &film{h: h, cur: cur, shot: s}
 	f.world.Server.ManyTeams = h.serverMajor() >= manyTeams
 	return f, cur.skip(tick + 1)
 }
@@ -86,7 +87,7 @@ type span struct {
 
 // block returns the chunks of a demo in a span. The film stands before the first tick of it, and
 // then after the last.
-func (f *film) block(p span, s *shot) ([]byte, error) {
+func (f *film) block(p span) ([]byte, error) {
 	f.writer.Reset()
 	var teams [demo.MaxClients]int32
 	old, now := &f.drawn[0], &f.drawn[1]
@@ -97,7 +98,7 @@ func (f *film) block(p span, s *shot) ([]byte, error) {
 			return nil, err
 		}
 		last := p.end && tick == p.last
-		if quiet && next > tick && !(s.race && s.began == int64(tick)) {
+		if quiet && next > tick && !(f.shot.race && f.shot.began == int64(tick)) {
 			if last {
 				f.writer.Next(old, old, true)
 			} else {
@@ -106,11 +107,11 @@ func (f *film) block(p span, s *shot) ([]byte, error) {
 			continue
 		}
 		quiet = next > tick
-		if err := f.play(tick, s); err != nil {
+		if err := f.play(tick); err != nil {
 			return nil, err
 		}
 		before := teams
-		f.show(tick, s, &teams)
+		f.show(tick, &teams)
 		now.Show(&f.world)
 		if tick == p.first {
 			f.writer.Key(tick, now)
@@ -131,7 +132,7 @@ func (f *film) block(p span, s *shot) ([]byte, error) {
 
 // play applies the records of a tick, and keeps what was known before them and what they tell the
 // players.
-func (f *film) play(tick int32, s *shot) error {
+func (f *film) play(tick int32) error {
 	f.notes = f.notes[:0]
 	st := &f.cur.state
 	for id := range f.now {
@@ -145,7 +146,7 @@ func (f *film) play(tick int32, s *shot) error {
 		if err != nil || !more {
 			return err
 		}
-		if n, ok := f.note(&f.cur.event); ok && n.isFor(s) {
+		if n, ok := f.note(&f.cur.event); ok && n.isFor(f.shot) {
 			f.notes = append(f.notes, n)
 		}
 	}
@@ -161,8 +162,8 @@ func (k *known) set(p *player) {
 }
 
 // show sets the world and the teams to the state after a tick.
-func (f *film) show(tick int32, s *shot, teams *[demo.MaxClients]int32) {
-	st := &f.cur.state
+func (f *film) show(tick int32, teams *[demo.MaxClients]int32) {
+	st, s := &f.cur.state, f.shot
 	f.world.Players = f.world.Players[:0]
 	f.world.Race, f.world.Began = s.race && int64(tick) >= s.began, int32(s.began)
 	*teams = [demo.MaxClients]int32{}

@@ -36,9 +36,10 @@ func (h *header) serverMajor() int {
 }
 
 // demoHeader returns the header of a demo.
-func (h *header) demoHeader(first, last int32, follows bool, markers []int32) *demo.Header {
+func (h *header) demoHeader(id demoID, markers []int32) []byte {
 	d := &demo.Header{
-		Map: h.text("map_name"), Follows: follows, First: first, Last: last, Start: h.startTime().Time, Markers: markers,
+		Map: h.text("map_name"), Follows: id.follow != noStay, First: id.first, Last: id.last,
+		Start: h.startTime().Time, Markers: markers,
 	}
 	if crc := h.text("map_crc"); len(crc) <= 8 {
 		n, err := strconv.ParseUint(crc, 16, 32)
@@ -49,5 +50,5 @@ func (h *header) demoHeader(first, last int32, follows bool, markers []int32) *d
 	if sum, err := hex.DecodeString(h.text("map_sha256")); err == nil && len(sum) == 32 {
 		d.SHA256 = sum
 	}
-	return d
+	return d.Append(nil)
 }

@@ -120,14 +120,12 @@ func (d *demoRange) find(r *recording) (demoID, bool) {
 	return id, true
 }
 
-// spans returns the parts of the demo between key frames.
-func (d demoID) spans() []span {
-	list := make([]span, 0, (d.last-d.first)/demo.BlockTicks+2)
-	for first := int64(d.first); first <= int64(d.last); {
-		next := (first/demo.BlockTicks + 1) * demo.BlockTicks
-		last := min(next-1, int64(d.last))
-		list = append(list, span{int32(first), int32(last), last == int64(d.last)})
-		first = next
-	}
-	return list
+// blocks is how many parts between key frames the demo has.
+func (d demoID) blocks() int { return int(d.last/demo.BlockTicks - d.first/demo.BlockTicks + 1) }
+
+// block returns one of them.
+func (d demoID) block(i int) span {
+	first := (d.first/demo.BlockTicks + int32(i)) * demo.BlockTicks
+	last := min(first+demo.BlockTicks-1, d.last)
+	return span{max(first, d.first), last, last == d.last}
 }

@@ -136,7 +136,7 @@ func (r *recording) runShot(ctx context.Context, h *header, n *run) (*shot, erro
 	if n.tick <= r.idx.firstTick() {
 		return s, nil
 	}
-	f, err := r.film(ctx, h, n.tick-1)
+	f, err := r.film(ctx, h, s, n.tick-1)
 	if err != nil {
 		return nil, err
 	}

@@ -4,28 +4,36 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"recfs/cache"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
 // The directory demos (docs/tree/teehistorian.md section 10).
 
-func (d demoID) key(s span) demoKey { return demoKey{s, d.follow, d.run} }
+// A demoKey names a block of a demo.
+type demoKey struct {
+	span
+	follow, run int32
+}
+
+// demoMemos is what is remembered of demos. Each Memo uses only those before it, and the index.
+type demoMemos struct {
+	demos *cache.Memo[struct{}, *demos]
+	shots *cache.Memo[int32, *shot] // of runs
+}
+
+// demos are the runs of a recording, and what demos need of all of them.
+type demos struct {
+	runs     []run
+	finishes []int32 // ticks
+}
 
 func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
-	return demoMemos{
-		demos:      cache.NewMemo(c, t.loadDemos),
-		shots:      cache.NewMemo(c, t.loadShot),
-		demoBlocks: cache.NewMemo(c, t.loadDemoBlock),
-		demoEnds:   cache.NewMemo(c, t.loadDemoEnds),
-		runSizes: cache.NewMemo(c, t.loadRunSizes).Durable(
-			func(struct{}) cache.Place { return t.Place(name, "demos") }, (*runSizes).encode, t.resumeRunSizes),
-	}
+	return demoMemos{demos: cache.NewMemo(c, t.loadDemos), shots: cache.NewMemo(c, t.loadShot)}
 }
 
 func (t *tree) loadDemos(ctx context.Context, _ struct{}) (*demos, int64, error) {
@@ -35,6 +43,28 @@ func (t *tree) loadDemos(ctx context.Context, _ struct{}) (*demos, int64, error)
 	}
 	list, finishes := r.runs()
 	return &demos{list, finishes}, int64(16*cap(list) + 4*cap(finishes)), nil
+}
+
+// runs returns the indexed recording and its runs.
+func (t *tree) runs(ctx context.Context) (*recording, *demos, error) {
+	r, err := t.named(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := t.demos.Get(ctx, struct{}{})
+	return r, d, err
+}
+
+// run returns one of the runs.
+func (t *tree) run(ctx context.Context, i int32) (*recording, *run, error) {
+	r, d, err := t.runs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if int(i) >= len(d.runs) {
+		return nil, nil, nodes.ErrStale
+	}
+	return r, &d.runs[i], nil
 }
 
 // demosDir is the directory demos: it lists the runs and opens demos of any ticks. What it has
@@ -74,7 +104,7 @@ func (d *demosDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 	if !ok {
 		return nodes.Entry{}, nodes.NotExist("lookup", name)
 	}
-	return nodes.Entry{Name: r.demoName(id), File: demoFile{d.t, id}}, nil
+	return nodes.Entry{Name: r.demoName(id), File: d.t.HeadText(demosView, id, d.t.demo(id))}, nil
 }
 
 // runsDir is the directory demos/runs.
@@ -95,7 +125,7 @@ func (d *runsDir) At(_ context.Context, i int) (nodes.Entry, error) {
 	}
 	n := &d.demos.runs[i]
 	first, last := d.runTicks(n)
-	return nodes.Entry{Name: name, File: demoFile{d.t, demoID{first, last, n.stay, int32(i)}}}, nil
+	return nodes.Entry{Name: name, File: d.t.Listed(demosView, i, len(d.demos.runs), d.t.demo(demoID{first, last, n.stay, int32(i)}))}, nil
 }
 
 // AppendName implements nodes.Namer.
@@ -127,91 +157,76 @@ func (d *runsDir) Find(_ context.Context, name string) (int, error) {
 	return 0, nodes.NotExist("lookup", name)
 }
 
+// demosView names the texts of demos, and the file with the sizes of those of runs.
+const demosView = "demos"
+
+// demo is a demo as a text: its header, and a part for each block.
+func (t *tree) demo(id demoID) func(context.Context) (*views.Text, error) {
+	part := func(ctx context.Context, i int, at any) (p views.Part, err error) {
+		if i == 0 {
+			p.Bytes, err = t.demoHead(ctx, id)
+			return p, err
+		}
+		f, ok := at.(*film)
+		if !ok {
+			if f, err = t.film(ctx, id, id.block(i-1).first-1); err != nil {
+				return p, stale(err)
+			}
+		}
+		b, err := f.block(id.block(i - 1))
+		return views.Part{Bytes: slices.Clone(b), Next: f}, stale(err)
+	}
+	return func(context.Context) (*views.Text, error) {
+		return &views.Text{N: 1 + id.blocks(), Apart: true, Make: part, Share: func(i int) any {
+			if i == 0 {
+				return id
+			}
+			return demoKey{id.block(i - 1), id.follow, id.run}
+		}}, nil
+	}
+}
+
+// demoHead returns the header of a demo, for which the index is enough.
+func (t *tree) demoHead(ctx context.Context, id demoID) ([]byte, error) {
+	_, d, err := t.runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	markers := markersIn(d.finishes, id.first, id.last)
+	if id.run != noRun {
+		_, n, err := t.run(ctx, id.run)
+		if err != nil {
+			return nil, err
+		}
+		markers = []int32{n.tick}
+	}
+	return t.header.demoHeader(id, markers), nil
+}
+
+// film returns the recording after all records of a tick, as a demo shows it.
+func (t *tree) film(ctx context.Context, id demoID, tick int32) (*film, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &shot{follow: id.follow}
+	if id.run != noRun {
+		if s, err = t.shots.Get(ctx, id.run); err != nil {
+			return nil, err
+		}
+	}
+	return r.film(ctx, t.header, s, tick)
+}
+
 // loadShot returns what the demo of a run shows.
-func (t *tree) loadShot(ctx context.Context, run int32) (*shot, int64, error) {
-	r, d, err := t.runs(ctx)
+func (t *tree) loadShot(ctx context.Context, i int32) (*shot, int64, error) {
+	r, n, err := t.run(ctx, i)
 	if err != nil {
 		return nil, 0, err
 	}
-	if int(run) >= len(d.runs) {
-		return nil, 0, nodes.ErrStale
-	}
-	s, err := r.runShot(ctx, t.header, &d.runs[run])
+	s, err := r.runShot(ctx, t.header, n)
 	if err != nil {
 		return nil, 0, stale(err)
 	}
 	return s, int64(64 + 16*len(s.shown)), nil
-}
-
-// shotOf returns what the demo shows that has a stay followed, or is that of a run.
-func (t *tree) shotOf(ctx context.Context, follow, run int32) (*shot, error) {
-	if run == noRun {
-		return &shot{follow: follow}, nil
-	}
-	return t.shots.Get(ctx, run)
-}
-
-// loadDemoBlock renders one block of a demo.
-func (t *tree) loadDemoBlock(ctx context.Context, k demoKey) ([]byte, int64, error) {
-	var b []byte
-	err := t.render(ctx, demoID{k.first, k.last, k.follow, k.run}, []span{k.span}, func(_ int, block []byte) { b = block })
-	return b, int64(cap(b)), err
-}
-
-// render renders blocks of a demo that follow each other.
-func (t *tree) render(ctx context.Context, d demoID, list []span, done func(i int, block []byte)) error {
-	v, err := t.get(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := t.shotOf(ctx, d.follow, d.run)
-	if err != nil {
-		return err
-	}
-	f, err := v.film(ctx, t.header, list[0].first-1)
-	if err != nil {
-		return stale(err)
-	}
-	for i, part := range list {
-		b, err := f.block(part, s)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return stale(err)
-		}
-		done(i, slices.Clone(b))
-	}
-	return nil
-}
-
-// loadDemoEnds returns where the header and each block of a demo ends. It renders the blocks, on
-// all processors.
-func (t *tree) loadDemoEnds(ctx context.Context, d demoID) ([]int64, int64, error) {
-	list := d.spans()
-	ends := make([]int64, len(list)+1)
-	ends[0] = t.header.demoHeader(d.first, d.last, false, nil).Size()
-	const least = 4 // a stretch of fewer blocks costs as much to find
-	parts := max(min(runtime.GOMAXPROCS(0), len(list)/least), 1)
-	errs := make([]error, parts)
-	var wg sync.WaitGroup
-	for part := range parts {
-		from, to := len(list)*part/parts, len(list)*(part+1)/parts
-		wg.Go(func() {
-			errs[part] = t.render(ctx, d, list[from:to], func(i int, block []byte) {
-				ends[from+i+1] = int64(len(block))
-				t.demoBlocks.Put(d.key(list[from+i]), block, int64(len(block)))
-			})
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, 0, err
-		}
-	}
-	for i := range list {
-		ends[i+1] += ends[i]
-	}
-	return ends, int64(8 * cap(ends)), nil
 }

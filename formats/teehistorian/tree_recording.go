@@ -43,27 +43,6 @@ type tableKey struct {
 	table table
 }
 
-// A demoKey names a block of a demo.
-type demoKey struct {
-	span
-	follow, run int32
-}
-
-// demoMemos is what is remembered of demos. Each Memo uses only those before it, and the index.
-type demoMemos struct {
-	demos      *cache.Memo[struct{}, *demos]
-	shots      *cache.Memo[int32, *shot] // of runs
-	demoBlocks *cache.Memo[demoKey, []byte]
-	demoEnds   *cache.Memo[demoID, []int64]
-	runSizes   *cache.Memo[struct{}, *runSizes]
-}
-
-// demos are the runs of a recording, and what demos need of all of them.
-type demos struct {
-	runs     []run
-	finishes []int32 // ticks
-}
-
 // of returns what decodes the recording.
 func (t *tree) of(x *index) *recording {
 	return &recording{src: t.Input, idx: x, version1: t.header.version1, render: renderer{t.header.idents}}
@@ -90,16 +69,6 @@ func (t *tree) named(ctx context.Context) (*recording, error) {
 	}
 	r.dirs, r.growing, r.events = n.dirs, t.Grows && r.idx.mayGrow(), logWriter{t.start, r.who}
 	return r, nil
-}
-
-// runs returns the indexed recording and its runs.
-func (t *tree) runs(ctx context.Context) (*recording, *demos, error) {
-	r, err := t.named(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	d, err := t.demos.Get(ctx, struct{}{})
-	return r, d, err
 }
 
 // stale tells a source that was replaced from one that cannot be read: what was decoded once does

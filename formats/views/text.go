@@ -4,8 +4,9 @@ import (
 	"context"
 	"runtime"
 
+	"golang.org/x/sync/errgroup"
+
 	"recfs/formats"
-	"recfs/formats/internal/indexfile"
 	"recfs/nodes"
 )
 
@@ -20,6 +21,12 @@ type Text struct {
 	// It finds in Sizes those of the parts before.
 	Make func(ctx context.Context, i int, at any) (Part, error)
 
+	// Apart says that parts can be made apart: at may be nil for any, and then Make takes longer.
+	// Their sizes are learned on all processors.
+	Apart bool
+	// Share returns what names a part that several texts of a view have; nil: they share none.
+	Share func(i int) any
+
 	Cost  int64 // bytes that the text keeps alive
 	Claim int64 // bytes that are counted while the sizes are learned, beside the parts
 }
@@ -31,45 +38,17 @@ type Part struct {
 	Last  bool // what would follow is held back
 }
 
-// A textKey names a text among those of a recording: by the view, and by a number in it.
+// A textKey names a text among those of a recording: by the view, and by what tells those of a view
+// apart.
 type textKey struct {
 	view string
-	n    int
+	of   any
 }
 
+// A partKey names a part by its text, or by what Share returns.
 type partKey struct {
 	textKey
 	part int
-}
-
-// A keptSizes is what is kept on disk of the sizes of a text.
-type keptSizes struct {
-	seal  formats.Seal // of the index that it was made by
-	sizes []int64
-}
-
-// encode returns the sizes as they are saved.
-func (k keptSizes) encode() []byte {
-	w := indexfile.NewWriter(k.seal, indexfile.HeadSize+4*len(k.sizes))
-	k.code(indexfile.Codec{W: w})
-	return w.Bytes()
-}
-
-func (k *keptSizes) code(c indexfile.Codec) {
-	indexfile.List(c, &k.sizes, 1, func(n *int64) { c.Values(n) })
-}
-
-// resumeSizes takes saved sizes if they are of this version of the recording.
-func (t *Tree[T]) resumeSizes(ctx context.Context, _ textKey, saved []byte) (k keptSizes, cost int64, err error) {
-	r, was := indexfile.Open(t.Format, saved)
-	k.code(indexfile.Codec{R: r})
-	if err = r.Close(); err == nil {
-		k.seal, err = t.Seal(ctx)
-	}
-	if err == nil && (was.Length != k.seal.Length || was.Sum != k.seal.Sum) {
-		err = formats.ErrOther
-	}
-	return k, int64(8 * len(k.sizes)), err
 }
 
 // A layout is where the parts of a text begin.
@@ -83,10 +62,10 @@ type layout struct {
 // read from end to end, and then the kernel has its pages.
 const partsKept = 8
 
-// Text returns the file of a text. Number n tells texts of one view apart. open is called with the
-// index, which it must not keep alive in what it returns unless Cost counts it.
-func (t *Tree[T]) Text(view string, n int, open func(ctx context.Context, x *T) (*Text, error)) nodes.File {
-	return t.text(view, n, func(ctx context.Context) (*Text, *T, error) {
+// Text returns the file of a text, which of tells apart from others of the view. open is called
+// with the index, which it must not keep alive in what it returns unless Cost counts it.
+func (t *Tree[T]) Text(view string, of any, open func(ctx context.Context, x *T) (*Text, error)) nodes.File {
+	return t.text(textKey{view, of}, func(ctx context.Context) (*Text, *T, error) {
 		x, err := t.Index(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -97,16 +76,24 @@ func (t *Tree[T]) Text(view string, n int, open func(ctx context.Context, x *T) 
 }
 
 // HeadText is Text for one that takes no index.
-func (t *Tree[T]) HeadText(view string, n int, open func(ctx context.Context) (*Text, error)) nodes.File {
-	return t.text(view, n, func(ctx context.Context) (*Text, *T, error) {
-		text, err := open(ctx)
-		return text, nil, err
-	})
+func (t *Tree[T]) HeadText(view string, of any, open func(ctx context.Context) (*Text, error)) nodes.File {
+	return t.text(textKey{view, of}, indexless[T](open))
 }
 
-func (t *Tree[T]) text(view string, n int, open func(context.Context) (*Text, *T, error)) nodes.File {
-	key := textKey{view, n}
-	load := func(ctx context.Context, _ textKey) (*layout, int64, error) {
+func indexless[T any](open func(context.Context) (*Text, error)) func(context.Context) (*Text, *T, error) {
+	return func(ctx context.Context) (*Text, *T, error) {
+		text, err := open(ctx)
+		return text, nil, err
+	}
+}
+
+func (t *Tree[T]) text(key textKey, open func(context.Context) (*Text, *T, error)) nodes.File {
+	return nodes.Opened(func(ctx context.Context) (nodes.Content, error) { return t.openText(ctx, key, open) })
+}
+
+// openText learns the sizes of the parts of a text unless they are in memory.
+func (t *Tree[T]) openText(ctx context.Context, key textKey, open func(context.Context) (*Text, *T, error)) (*nodes.Pieces, error) {
+	l, err := t.layouts.GetFrom(ctx, key, func(ctx context.Context, _ textKey) (*layout, int64, error) {
 		text, x, err := open(ctx)
 		if err != nil {
 			return nil, 0, err
@@ -114,31 +101,44 @@ func (t *Tree[T]) text(view string, n int, open func(context.Context) (*Text, *T
 		l, cost, err := t.layout(ctx, key, text)
 		runtime.KeepAlive(x) // so that it is not read again for each part
 		return l, cost, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nodes.Opened(func(ctx context.Context) (nodes.Content, error) {
-		l, err := t.layouts.GetFrom(ctx, key, load)
-		if err != nil {
-			return nil, err
-		}
-		p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
+	p := t.pieces(key, l)
+	for _, size := range l.sizes {
+		p.Add(size)
+	}
+	return p, nil
+}
+
+// pieces returns what makes the parts of a text, none of which is there yet.
+func (t *Tree[T]) pieces(key textKey, l *layout) *nodes.Pieces {
+	return nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
+		if l.text.Share == nil {
 			t.parts.Drop(partKey{key, i - partsKept})
-			return t.parts.GetFrom(ctx, partKey{key, i}, l.load)
-		})
-		for _, size := range l.sizes {
-			p.Add(size)
 		}
-		return p, nil
+		return t.part(ctx, key, l, i)
 	})
 }
 
-// load makes a part.
-func (l *layout) load(ctx context.Context, k partKey) ([]byte, int64, error) {
-	var at any
-	if l.at != nil {
-		at = l.at[k.part]
+// part returns a part of a text.
+func (t *Tree[T]) part(ctx context.Context, key textKey, l *layout, i int) ([]byte, error) {
+	return t.parts.GetFrom(ctx, l.key(key, i), func(ctx context.Context, _ partKey) ([]byte, int64, error) {
+		var at any
+		if l.at != nil {
+			at = l.at[i]
+		}
+		p, err := l.text.Make(ctx, i, at)
+		return p.Bytes, int64(cap(p.Bytes)), err
+	})
+}
+
+func (l *layout) key(key textKey, i int) partKey {
+	if l.text.Share == nil {
+		return partKey{key, i}
 	}
-	p, err := l.text.Make(ctx, k.part, at)
-	return p.Bytes, int64(cap(p.Bytes)), err
+	return partKey{textKey{key.view, l.text.Share(i)}, 0}
 }
 
 // layout learns the sizes of the parts of a text. Whoever reads it from its start finds the first
@@ -146,59 +146,79 @@ func (l *layout) load(ctx context.Context, k partKey) ([]byte, int64, error) {
 func (t *Tree[T]) layout(ctx context.Context, key textKey, text *Text) (*layout, int64, error) {
 	l := &layout{text: text, sizes: text.Sizes}
 	if l.sizes == nil {
-		learned, err := t.learned(ctx, key, l)
-		if err != nil {
+		if err := t.learned(ctx, key, l); err != nil {
 			return nil, 0, err
 		}
-		l.sizes, text.Sizes = learned, learned
+		text.Sizes = l.sizes
 	}
 	return l, 64 + text.Cost + int64(8*cap(l.sizes)+16*cap(l.at)), nil
 }
 
-// learned returns the sizes of the parts of a text that does not know them.
-func (t *Tree[T]) learned(ctx context.Context, key textKey, l *layout) ([]int64, error) {
+// learned sets the sizes of the parts of a text that does not know them.
+func (t *Tree[T]) learned(ctx context.Context, key textKey, l *layout) error {
 	if !l.text.Keep {
+		return t.learn(ctx, key, l)
+	}
+	kept, err := t.lengths.Get(ctx, key.view, func(ctx context.Context) (*lengths, error) {
 		err := t.learn(ctx, key, l)
-		return l.sizes, err
-	}
-	k, err := t.kept.GetFrom(ctx, key, func(ctx context.Context, key textKey) (keptSizes, int64, error) {
-		seal, err := t.Seal(ctx)
-		if err == nil {
-			err = t.learn(ctx, key, l)
-		}
-		return keptSizes{seal, l.sizes}, int64(8 * len(l.sizes)), err
+		return &lengths{list: l.sizes}, err
 	})
-	if err == nil && len(k.sizes) != l.text.N {
-		err = formats.Corrupt(t.Format, 0, "%d sizes are kept, not %d", len(k.sizes), l.text.N)
+	if err != nil {
+		return err
 	}
-	return k.sizes, err
+	if l.sizes = kept.list; len(l.sizes) != l.text.N {
+		return formats.Corrupt(t.Format, 0, "%d sizes are kept, not %d", len(l.sizes), l.text.N)
+	}
+	return nil
 }
+
+// leastApart is how many parts a stretch that is made apart has at least, as it costs as much to
+// find.
+const leastApart = 4
 
 // learn makes all parts of a text for their sizes, and keeps the first of them.
 func (t *Tree[T]) learn(ctx context.Context, key textKey, l *layout) error {
-	held, err := formats.Charge(ctx, l.text.Claim+24*int64(l.text.N))
+	n := l.text.N
+	held, err := formats.Charge(ctx, l.text.Claim+24*int64(n))
 	if err != nil {
 		return err
 	}
 	defer held.Free()
-	l.sizes = make([]int64, 0, l.text.N)
+	l.sizes = make([]int64, n)
+	if !l.text.Apart {
+		l.at = make([]any, n)
+		return t.stretch(ctx, key, l, 0, n, t.cache.Budget()/8)
+	}
+	stretches := max(min(runtime.GOMAXPROCS(0), n/leastApart), 1)
+	g, ctx := errgroup.WithContext(ctx)
+	for i := range stretches {
+		g.Go(func() error {
+			return t.stretch(ctx, key, l, n*i/stretches, n*(i+1)/stretches, t.cache.Budget()/8/int64(stretches))
+		})
+	}
+	return g.Wait()
+}
+
+// stretch makes successive parts of a text, and keeps so many bytes of them.
+func (t *Tree[T]) stretch(ctx context.Context, key textKey, l *layout, first, end int, ahead int64) error {
 	var at any
-	made, ahead := int64(0), t.cache.Budget()/8
-	for i := range l.text.N {
+	for i := first; i < end; i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		l.at = append(l.at, at)
+		if l.at != nil {
+			l.at[i], l.text.Sizes = at, l.sizes[:i]
+		}
 		p, err := l.text.Make(ctx, i, at)
 		if err != nil {
 			return err
 		}
-		l.sizes = append(l.sizes, int64(len(p.Bytes)))
-		l.text.Sizes = l.sizes
-		if made += int64(cap(p.Bytes)); made <= ahead {
-			t.parts.Put(partKey{key, i}, p.Bytes, int64(cap(p.Bytes)))
+		l.sizes[i] = int64(len(p.Bytes))
+		if ahead -= int64(cap(p.Bytes)); ahead >= 0 {
+			t.parts.Put(l.key(key, i), p.Bytes, int64(cap(p.Bytes)))
 		}
 		if p.Last {
+			l.sizes, l.at = l.sizes[:i+1], l.at[:i+1]
 			break
 		}
 		at = p.Next

@@ -26,9 +26,9 @@ type Tree[T any] struct {
 
 	listings *cache.Memo[string, nodes.Dir] // what an index gives at once
 	sizes    *cache.Memo[runKey, []uint32]
-	kept     *cache.Memo[textKey, keptSizes]
 	layouts  *cache.Memo[textKey, *layout]
 	parts    *cache.Memo[partKey, []byte]
+	lengths  *Kept[string, *lengths] // by view
 }
 
 // New returns the tree of a recording, which reads nothing.
@@ -38,10 +38,12 @@ func New[T any](format string, rec formats.Recording, c *cache.Cache) *Tree[T] {
 		listings: cache.NewMemo[string, nodes.Dir](c, nil),
 		sizes:    cache.NewMemo[runKey, []uint32](c, nil),
 		parts:    cache.NewMemo[partKey, []byte](c, nil),
-		kept:     cache.NewMemo[textKey, keptSizes](c, nil),
 		layouts:  cache.NewMemo[textKey, *layout](c, nil),
 	}
-	t.kept.Durable(func(k textKey) cache.Place { return t.Place(format, k.view) }, keptSizes.encode, t.resumeSizes)
+	t.lengths = NewKept(format, rec, c, Kept[string, *lengths]{
+		Name: func(view string) string { return view }, Code: codeLengths,
+		Cost: func(l *lengths) int64 { return int64(8*len(l.list)) + 64 },
+	})
 	return t
 }
 

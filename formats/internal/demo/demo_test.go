@@ -301,7 +301,7 @@ func TestWorkedBytes(t *testing.T) {
 	if want := between(t, "SHA-256 of the whole demo: `", "`"); hex.EncodeToString(sum[:]) != want {
 		t.Errorf("the page has another demo: %s", want)
 	}
-	if _, err := readChunks(pageTree(t), got[h.Size():]); err != nil {
+	if _, err := readChunks(pageTree(t), got[len(h.Append(nil)):]); err != nil {
 		t.Error(err)
 	}
 }

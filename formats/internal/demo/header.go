@@ -30,14 +30,6 @@ type Header struct {
 	Markers     []int32    // ticks, strictly rising, at most MaxMarkers
 }
 
-// Size returns the length of the header.
-func (h *Header) Size() int64 {
-	if len(h.SHA256) == 0 {
-		return 436
-	}
-	return 484
-}
-
 // Append appends the header.
 func (h *Header) Append(b []byte) []byte {
 	version, kind, when := byte(5), "server", ""

@@ -146,7 +146,7 @@ func replaceKept(t *testing.T, disk store, file []byte) {
 		if strings.Contains(name, fmt.Sprint(previewPicture)) {
 			r, seal := indexfile.Open(formatName, kept)
 			w := indexfile.NewWriter(seal, 0)
-			drawing{r.Uint(math.MaxUint64), file}.write(w)
+			codeDrawing(indexfile.Codec{W: w}, &drawing{r.Uint(math.MaxUint64), file})
 			disk[name] = w.Bytes()
 			return
 		}
@@ -207,7 +207,7 @@ func TestSavedPictures(t *testing.T) {
 					t.Fatal(err)
 				}
 				w := indexfile.NewWriter(formats.Seal{}, 0)
-				d.write(w)
+				codeDrawing(indexfile.Codec{W: w}, &d)
 				all = append(all, w.Bytes()...)
 			}
 		}
