@@ -2,6 +2,7 @@ package teehistorian
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -133,70 +134,59 @@ func (s *state) logLine(e *event, buf []byte) (logLine, bool) {
 	case consoleCommand:
 		l.text = appendTyped(append(l.text, " ran "...), e)
 	case netMessage:
-		l.renamed(e)
+		if e.renamed {
+			l.text = appendQuoted(append(l.text, " is called "...), e.player.name)
+		}
 	case extension:
 		s.extensionLine(&l, e)
 	}
 	return l, len(l.text) > 0
 }
 
-// renamed says how the stay of e is called now, if that is new.
-func (l *logLine) renamed(e *event) {
-	if e.renamed {
-		l.text = appendQuoted(append(l.text, " is called "...), e.player.name)
-	}
+// tells reports whether there is something to tell of an EX record: of one with missing fields only
+// if it is a team save that can be named.
+func (e *event) tells() bool {
+	p := &e.payload
+	return (p.typ.event != "player_name" || e.renamed) && (!p.short || find(p.values, "save_id").bytes != nil)
 }
 
-// extensionLine completes l for an EX record. One with missing fields has a line only if it is a
-// team save that can be named.
+// extensionLine completes l for an EX record.
 func (s *state) extensionLine(l *logLine, e *event) {
 	p := &e.payload
-	saved := find(p.values, "save_id").bytes
-	if p.short && saved == nil {
+	switch line := p.typ.line; {
+	case line == "" || !e.tells():
 		return
-	}
-	l.who = e.who(p.num("cid"))
-	switch p.typ.event {
-	case "player_name":
-		l.renamed(e)
-	case "player_rejoin":
-		l.text = append(l.text, " reconnected"...)
-	case "player_team":
-		l.text = jsonenc.AppendInt(append(l.text, " enters team "...), p.num("team"))
-	case "auth_init", "auth_login":
-		l.text = appendQuoted(append(l.text, " logged in as "...), cleanText(find(p.values, "identity").bytes))
-		l.text = jsonenc.AppendInt(append(l.text, " level "...), p.num("level"))
-	case "auth_logout":
-		l.text = append(l.text, " logged out"...)
-	case "player_finish":
-		l.text = appendClock(append(l.text, " finished in "...), int64(p.num("time_ticks")))
-	case "player_switch":
+	case strings.HasPrefix(line, " team "):
+		l.who = nobody
+	case p.typ.event == "player_switch":
 		with := s.who(p.num("cid2"))
 		l.who, l.with = e.who(p.num("cid1")), &with
-		l.text = append(l.text, " swaps with"...)
-	case "team_practice":
-		if p.num("practice") != 0 {
-			l.team(e, " practice on")
+	default:
+		l.who = e.who(p.num("cid"))
+	}
+	for word := range strings.SplitSeq(p.typ.line[1:], " ") {
+		l.text = append(l.text, ' ')
+		if field, ok := strings.CutPrefix(word, "$"); ok {
+			l.text = appendLogged(l.text, find(p.values, field))
 		} else {
-			l.team(e, " practice off")
+			l.text = append(l.text, word...)
 		}
-	case "team_finish":
-		l.team(e, " finished in ")
-		l.text = appendClock(l.text, int64(p.num("time_ticks")))
-	case "save_success":
-		l.team(e, " saved "+uuid.UUID(saved).String())
-	case "load_success":
-		l.team(e, " loaded "+uuid.UUID(saved).String())
-	case "save_failure":
-		l.team(e, " save failed")
-	case "load_failure":
-		l.team(e, " load failed")
 	}
 }
 
-// team begins a line about the team of e.
-func (l *logLine) team(e *event, text string) {
-	l.who = nobody
-	l.text = jsonenc.AppendInt(append(l.text, " team "...), e.payload.num("team"))
-	l.text = append(l.text, text...)
+// appendLogged appends a value as events.txt has it.
+func appendLogged(b []byte, v value) []byte {
+	switch {
+	case v.typ == textField:
+		return appendQuoted(b, cleanText(v.bytes))
+	case v.typ == uuidField:
+		return append(b, uuid.UUID(v.bytes).String()...)
+	case v.name == "time_ticks":
+		return appendClock(b, int64(v.num))
+	case v.name == "practice" && v.num != 0:
+		return append(b, "on"...)
+	case v.name == "practice":
+		return append(b, "off"...)
+	}
+	return jsonenc.AppendInt(b, v.num)
 }

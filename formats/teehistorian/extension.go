@@ -10,34 +10,36 @@ type extensionType struct {
 	event  string // as in the tree
 	name   string // hashes to its UUID
 	fields []field
+	kind   string // in which the page shows it (docs/tree/page.md section 3), "": it does not
+	line   string // in events.txt, "": it has none; $ stands before a field
 }
 
 // extensionTypes are the known kinds of EX records, in the order of docs/formats/teehistorian.md
 // section 7.
 var extensionTypes = []extensionType{
-	{"test", "teehistorian-test@ddnet.tw", nil},
-	{"ddnetver_old", "teehistorian-ddnetver-old@ddnet.tw", []field{{name: "cid"}, {name: "version"}}},
+	{"test", "teehistorian-test@ddnet.tw", nil, "", ""},
+	{"ddnetver_old", "teehistorian-ddnetver-old@ddnet.tw", []field{{name: "cid"}, {name: "version"}}, "", ""},
 	{"ddnetver", "teehistorian-ddnetver@ddnet.tw", []field{
 		{name: "cid"}, {"connection_id", uuidField}, {name: "version"}, {"version_str", textField},
-	}},
-	{"auth_init", "teehistorian-auth-init@ddnet.tw", []field{{name: "cid"}, {name: "level"}, {"identity", textField}}},
-	{"auth_login", "teehistorian-auth-login@ddnet.tw", []field{{name: "cid"}, {name: "level"}, {"identity", textField}}},
-	{"auth_logout", "teehistorian-auth-logout@ddnet.tw", []field{{name: "cid"}}},
-	{"joinver6", "teehistorian-joinver6@ddnet.tw", []field{{name: "cid"}}},
-	{"joinver7", "teehistorian-joinver7@ddnet.tw", []field{{name: "cid"}}},
-	{"save_success", "teehistorian-save-success@ddnet.tw", []field{{name: "team"}, {"save_id", uuidField}, {"save", textField}}},
-	{"save_failure", "teehistorian-save-failure@ddnet.tw", []field{{name: "team"}}},
-	{"load_success", "teehistorian-load-success@ddnet.tw", []field{{name: "team"}, {"save_id", uuidField}, {"save", textField}}},
-	{"load_failure", "teehistorian-load-failure@ddnet.tw", []field{{name: "team"}}},
-	{"player_team", "teehistorian-player-team@ddnet.tw", []field{{name: "cid"}, {name: "team"}}},
-	{"team_practice", "teehistorian-team-practice@ddnet.tw", []field{{name: "team"}, {name: "practice"}}},
-	{"player_ready", "teehistorian-player-ready@ddnet.tw", []field{{name: "cid"}}},
-	{"player_switch", "teehistorian-player-swap@ddnet.tw", []field{{name: "cid1"}, {name: "cid2"}}},
-	{"player_rejoin", "teehistorian-rejoinver6@ddnet.org", []field{{name: "cid"}}},
-	{"antibot", "teehistorian-antibot@ddnet.org", []field{{"data", restField}}},
-	{"player_name", "teehistorian-player-name@ddnet.org", []field{{name: "cid"}, {"name", textField}}},
-	{"player_finish", "teehistorian-player-finish@ddnet.org", []field{{name: "cid"}, {name: "time_ticks"}}},
-	{"team_finish", "teehistorian-team-finish@ddnet.org", []field{{name: "team"}, {name: "time_ticks"}}},
+	}, "", ""},
+	{"auth_init", "teehistorian-auth-init@ddnet.tw", []field{{name: "cid"}, {name: "level"}, {"identity", textField}}, "login", " logged in as $identity level $level"},
+	{"auth_login", "teehistorian-auth-login@ddnet.tw", []field{{name: "cid"}, {name: "level"}, {"identity", textField}}, "login", " logged in as $identity level $level"},
+	{"auth_logout", "teehistorian-auth-logout@ddnet.tw", []field{{name: "cid"}}, "login", " logged out"},
+	{"joinver6", "teehistorian-joinver6@ddnet.tw", []field{{name: "cid"}}, "", ""},
+	{"joinver7", "teehistorian-joinver7@ddnet.tw", []field{{name: "cid"}}, "", ""},
+	{"save_success", "teehistorian-save-success@ddnet.tw", []field{{name: "team"}, {"save_id", uuidField}, {"save", textField}}, "save", " team $team saved $save_id"},
+	{"save_failure", "teehistorian-save-failure@ddnet.tw", []field{{name: "team"}}, "save", " team $team save failed"},
+	{"load_success", "teehistorian-load-success@ddnet.tw", []field{{name: "team"}, {"save_id", uuidField}, {"save", textField}}, "load", " team $team loaded $save_id"},
+	{"load_failure", "teehistorian-load-failure@ddnet.tw", []field{{name: "team"}}, "load", " team $team load failed"},
+	{"player_team", "teehistorian-player-team@ddnet.tw", []field{{name: "cid"}, {name: "team"}}, "team", " enters team $team"},
+	{"team_practice", "teehistorian-team-practice@ddnet.tw", []field{{name: "team"}, {name: "practice"}}, "team", " team $team practice $practice"},
+	{"player_ready", "teehistorian-player-ready@ddnet.tw", []field{{name: "cid"}}, "", ""},
+	{"player_switch", "teehistorian-player-swap@ddnet.tw", []field{{name: "cid1"}, {name: "cid2"}}, "other", " swaps with"},
+	{"player_rejoin", "teehistorian-rejoinver6@ddnet.org", []field{{name: "cid"}}, "join", " reconnected"},
+	{"antibot", "teehistorian-antibot@ddnet.org", []field{{"data", restField}}, "", ""},
+	{"player_name", "teehistorian-player-name@ddnet.org", []field{{name: "cid"}, {"name", textField}}, "name", " is called $name"},
+	{"player_finish", "teehistorian-player-finish@ddnet.org", []field{{name: "cid"}, {name: "time_ticks"}}, "finish", " finished in $time_ticks"},
+	{"team_finish", "teehistorian-team-finish@ddnet.org", []field{{name: "team"}, {name: "time_ticks"}}, "finish", " team $team finished in $time_ticks"},
 }
 
 // unknownExtension stands for every other UUID.

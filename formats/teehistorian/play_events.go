@@ -9,14 +9,7 @@ import (
 	"recfs/nodes/play"
 )
 
-// playKinds are the kinds of events of EX records (docs/tree/page.md section 3).
-var playKinds = map[string]string{
-	"player_name": "name", "player_rejoin": "join", "player_team": "team", "team_practice": "team", "player_switch": "other",
-	"auth_init": "login", "auth_login": "login", "auth_logout": "login", "player_finish": "finish", "team_finish": "finish",
-	"save_success": "save", "save_failure": "save", "load_success": "load", "load_failure": "load",
-}
-
-// messageKinds are those of messages.
+// messageKinds are the kinds in which the page shows messages (docs/tree/page.md section 3).
 var messageKinds = map[string]string{
 	"Cl_Say": "chat", "Cl_Command": "chat", "Cl_Kill": "kill", "Cl_Emoticon": "emote", "Cl_Vote": "vote", "Cl_CallVote": "vote",
 }
@@ -40,11 +33,9 @@ func (e *event) playKind() string {
 			return messageKinds[e.message.typ.name]
 		}
 	case extension:
-		p := &e.payload
-		if p.typ.event == "player_name" && !e.renamed || p.short && find(p.values, "save_id").bytes == nil {
-			return ""
+		if e.tells() {
+			return e.payload.typ.kind
 		}
-		return playKinds[p.typ.event]
 	}
 	return ""
 }
