@@ -1,6 +1,7 @@
 package teehistorian
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,9 +45,6 @@ func pickDemo(head formats.Head, found formats.Index, q formats.DemoQuery) (d fo
 	}
 	return formats.Demo{Path: "demos/" + r.demoName(id), Length: tickTime(to - from), About: about}, err
 }
-
-// tickTime is how long so many ticks take.
-func tickTime(n int64) time.Duration { return time.Duration(n) * tickMS * time.Millisecond }
 
 // isThere reports whether the stay is in the ticks of a demo.
 func (s *stay) isThere(in demoID) bool {
@@ -100,4 +98,95 @@ func (r *recording) fastest(player string) (d formats.Demo, err error) {
 		return d, errors.New("nobody finished")
 	}
 	return d, fmt.Errorf("%q did not finish", player)
+}
+
+// A moment is a time as it was given: messages tell others in the same unit.
+type moment struct {
+	text string
+	tick int64
+	show func(tick int64) string
+	span func(ticks int64) string // how long so many are
+}
+
+// moment reads a tick, a time of the recording's clock, a time of day or a date. What may be of the
+// clock and of the day is of the clock, unless the recording is over by then.
+func (r *recording) moment(start startTime, text string) (m moment, err error) {
+	ofClock := func(n int64) string { return string(appendClock(nil, n)) }
+	n, ok := parseTick(text)
+	m = moment{text, n, ofClock, ofClock}
+	if ok && !strings.Contains(text, ":") {
+		m.show = func(n int64) string { return "tick " + strconv.FormatInt(n, 10) }
+		m.text, m.span = m.show(n), func(n int64) string { return strconv.FormatInt(n, 10) + " ticks" }
+		return m, nil
+	}
+	if ok && r.idx.spans(n) {
+		return m, nil
+	}
+	if at, dated := start.tick(text); dated && (!ok || r.idx.spans(at)) {
+		return moment{text, at, func(n int64) string { return start.Add(tickTime(n)).Format("2006-01-02T15:04:05.00Z07:00") }, ofClock}, nil
+	}
+	if !ok {
+		return m, fmt.Errorf("%q is no tick, and no time like 1:02:03, 14:27:00 or 2026-11-21T14:27:00Z of this recording", text)
+	}
+	return m, nil
+}
+
+// stretch returns the ticks that a query asks for, which the recording has.
+func (r *recording) stretch(start startTime, q formats.DemoQuery) (from, to int64, err error) {
+	first, last := int64(r.idx.firstTick()), int64(r.idx.lastTick())
+	if q.Around != "" {
+		m, way, err := r.around(start, q.Around)
+		if err == nil {
+			err = cmp.Or(m.check(first, last), m.fits(2*way))
+		}
+		return max(m.tick-way, first), min(m.tick+way, last), err
+	}
+	a, err := r.moment(start, q.From)
+	if err != nil {
+		return 0, 0, err
+	}
+	b, err := r.moment(start, q.To)
+	switch {
+	case err != nil:
+	case a.tick >= b.tick:
+		err = fmt.Errorf("FROM, %s, is not before TO, %s", a.text, b.text)
+	default:
+		err = cmp.Or(a.check(first, last), b.check(first, last), b.fits(b.tick-a.tick))
+	}
+	return a.tick, b.tick, err
+}
+
+// check returns an error if the recording does not have the moment.
+func (m *moment) check(first, last int64) error {
+	switch {
+	case m.tick < first:
+		return fmt.Errorf("%s is before the beginning of the recording, %s", m.text, m.show(first))
+	case m.tick > last:
+		return fmt.Errorf("%s is behind the end of the recording, %s", m.text, m.show(last))
+	}
+	return nil
+}
+
+// fits returns an error if a demo cannot have so many ticks.
+func (m *moment) fits(ticks int64) error {
+	if ticks <= maxDemo {
+		return nil
+	}
+	return fmt.Errorf("that is %s, and a demo has at most %s", m.span(ticks), m.span(maxDemo))
+}
+
+// usualWay is how long before and after a moment a demo around it is.
+const usualWay = 30 * time.Second
+
+// around reads TIME or TIME±SPAN.
+func (r *recording) around(start startTime, text string) (m moment, ticks int64, err error) {
+	at, span, given := strings.Cut(strings.Replace(text, "+-", "±", 1), "±")
+	way := usualWay
+	if given {
+		if way, err = time.ParseDuration(span); err != nil || way < tickTime(1) {
+			return m, 0, fmt.Errorf("%q is no length of time like 30s or 2m", span)
+		}
+	}
+	m, err = r.moment(start, at)
+	return m, int64(way / tickTime(1)), err
 }

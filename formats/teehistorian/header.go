@@ -184,6 +184,9 @@ func (s startTime) at(tick int32) (t time.Time, ok bool) {
 	return t, formats.HasDate(t)
 }
 
+// tickTime is how long so many ticks take.
+func tickTime(n int64) time.Duration { return time.Duration(n) * tickMS * time.Millisecond }
+
 // An ident is the name of an extension.
 type ident struct {
 	id   uuid.UUID

@@ -2,8 +2,10 @@ package teehistorian
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 
 	"recfs/formats/columnar"
 )
@@ -106,4 +108,218 @@ func addOptional[V any](b *columnar.Batch, v *V, add func(V)) {
 	} else {
 		add(*v)
 	}
+}
+
+// What the loops below take: differences of players that have a stay and are known, as most records
+// are. They know them by their first bytes, and leave the rest to the decoder.
+const (
+	oneByte   = 0x40 // ids from here on, and all that are negative, are written otherwise
+	inputByte = 0x44 // INPUT_DIFF
+)
+
+// hot returns the player whose id is in one byte, nil if it has no stay.
+func (s *state) hot(id byte) *player {
+	if id < oneByte {
+		if place := s.slots[id]; place != 0 {
+			if p := &s.players[place-1]; p.stay != noStay {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// A clock is what a PLAYER_DIFF advances: the tick, and the id that was last in it. Like all that
+// the loops below change with each record it is a value, which can be in registers.
+type clock struct{ tick, last int32 }
+
+// follow returns the clock after a PLAYER_DIFF.
+func (c clock) follow(id byte) clock {
+	if int32(id) <= c.last {
+		c.tick++
+	}
+	c.last = int32(id)
+	return c
+}
+
+// run returns the window, where the next record is in it, and when that is.
+func (c *cursor) run() (buf []byte, pos int, at clock) {
+	s := c.scan
+	return s.buf, s.pos, clock{s.dec.tick, s.dec.last}
+}
+
+// end ends a run of so many rows: the next record is the one that it stopped at.
+func (c *cursor) end(pos int, at clock, b *columnar.Batch, rows int) {
+	c.scan.pos = pos
+	c.scan.dec.tick, c.scan.dec.last = at.tick, at.last
+	b.Appended(rows)
+}
+
+// spare returns room for as many rows in each column, and sets that of those from the fourth on.
+func spare(b *columnar.Batch, values [][]int32) (ticks []int64, cids, stays []int32) {
+	room := b.Room()
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		room = min(room, max(cap(v.Int32s), cap(v.Int64s))-v.Len())
+	}
+	for i := range values {
+		values[i] = columnar.Spare(b.Columns[3+i].Int32s, room)
+	}
+	return columnar.Spare(b.Columns[0].Int64s, room), columnar.Spare(b.Columns[1].Int32s, room), columnar.Spare(b.Columns[2].Int32s, room)
+}
+
+// inputSize returns the length of the INPUT_DIFF that b begins with, 0 if it is an unusual one. In
+// a usual one, of the first three components each has as many bytes as it needs, and of the rest
+// each has one.
+func inputSize(b []byte) int {
+	ends := ^binary.LittleEndian.Uint64(b[2:]) & 0x80_8080_8080_8080 // no int of six bytes fits beside two others
+	ends &= ends - 1
+	ends &= ends - 1
+	last := bits.TrailingZeros64(ends)
+	if last == 64 {
+		return 0
+	}
+	n := 2 + last/8 + 1
+	if binary.LittleEndian.Uint64(b[n:])&0x80_8080_8080_8080 != 0 {
+		return 0
+	}
+	return n + inputs - 3
+}
+
+// A hotTable has all that positions need of the players whose ids are in one byte, close together
+// and by id: what is in it of a character is ahead of the state.
+type hotTable struct {
+	stays   uint64 // by id, a bit each: it has a stay
+	alive   uint64 // and a character
+	players [oneByte]struct{ x, y, stay int32 }
+}
+
+func newHotTable(s *state) (h hotTable) {
+	for i := range s.players {
+		h.load(&s.players[i], true)
+	}
+	return h
+}
+
+// load takes over a player; at says that its place is not older than the one here.
+func (h *hotTable) load(p *player, at bool) {
+	if uint32(p.cid) >= oneByte || p.stay == noStay {
+		return
+	}
+	bit := uint64(1) << p.cid
+	h.stays |= bit
+	h.alive &^= bit
+	if p.alive {
+		h.alive |= bit
+	}
+	own := &h.players[p.cid]
+	own.stay = p.stay
+	if at {
+		own.x, own.y = p.x, p.y
+	}
+}
+
+// apply follows a record that is not of a run, as apply of the state does, but for messages: no
+// position depends on what they say.
+func (h *hotTable) apply(s *state, e *event) {
+	if p := s.lookup(e.cid); e.kind == playerDiff && p != nil && e.cid < oneByte && p.stay != noStay {
+		p.x, p.y = h.players[e.cid].x, h.players[e.cid].y
+	}
+	if e.kind == netMessage {
+		e.player, e.stay, e.effect = nil, noStay, effect{}
+		s.touch(e, e.cid, true)
+	} else {
+		s.apply(e)
+	}
+	if e.player != nil {
+		t, ok := tableOf(e.kind)
+		h.load(e.player, ok && t == positionTable)
+	}
+}
+
+// positionRun adds the rows of PLAYER_DIFFs up to a record of another kind, passing over
+// INPUT_DIFFs: those change nothing that positions have. Where each int has one byte, as in most
+// records, the processor need not wait for the size of a record to go on with the next one.
+func (c *cursor) positionRun(b *columnar.Batch, h *hotTable) {
+	const long = 0x80_8080_8080_8080_80 // of each byte: the int has more
+	var values [2][]int32
+	ticks, cids, stays := spare(b, values[:])
+	buf, pos, at := c.run()
+	ticks = ticks[:min(int64(len(ticks)), math.MaxInt32-int64(at.tick))] // a record takes one tick at most
+	cids, stays, xs, ys := cids[:len(ticks)], stays[:len(ticks)], values[0][:len(ticks)], values[1][:len(ticks)]
+	n := 0
+	for n < len(ticks) && len(buf)-pos >= maxFixed {
+		w := binary.LittleEndian.Uint64(buf[pos:])
+		id := byte(w)
+		if id >= oneByte {
+			if cid := byte(w >> 8); id != inputByte || cid >= oneByte || h.stays>>cid&1 == 0 {
+				break
+			}
+			if (w>>16|binary.LittleEndian.Uint64(buf[pos+4:]))&long == 0 {
+				pos += 2 + inputs
+				continue
+			}
+			size := inputSize(buf[pos:])
+			if size == 0 {
+				break
+			}
+			pos += size
+			continue
+		}
+		if h.alive>>id&1 == 0 {
+			break
+		}
+		p := &h.players[id]
+		if w&0x8080_00 == 0 {
+			p.x, p.y = p.x+byteInt(w>>8), p.y+byteInt(w>>16)
+			pos += 3
+		} else {
+			w >>= 8
+			y, size := cutTwo(w)
+			if size == 0 {
+				break
+			}
+			p.x, p.y = p.x+shortInt(uint32(w)), p.y+shortInt(uint32(y))
+			pos += 1 + size
+		}
+		at = at.follow(id)
+		ticks[n], cids[n], stays[n], xs[n], ys[n] = int64(at.tick), int32(id), p.stay, p.x, p.y
+		n++
+	}
+	c.end(pos, at, b, n)
+}
+
+// inputRun adds the rows of INPUT_DIFFs up to a record of another kind, passing over PLAYER_DIFFs,
+// whose tick alone matters to inputs.
+func (c *cursor) inputRun(b *columnar.Batch) {
+	var values [inputs][]int32
+	ticks, cids, stays := spare(b, values[:])
+	s, e := &c.state, &c.event.record
+	buf, pos, at := c.run()
+	n := 0
+	for n < len(ticks) && len(buf)-pos >= maxFixed && at.tick < math.MaxInt32 {
+		rest := buf[pos:]
+		id := rest[0]
+		if id != inputByte {
+			_, size := cutTwo(binary.LittleEndian.Uint64(rest[1:]))
+			if s.hot(id) == nil || size == 0 {
+				break
+			}
+			at = at.follow(id)
+			pos += 1 + size
+			continue
+		}
+		p := s.hot(rest[1])
+		if p == nil || !p.open || !p.hasInput {
+			break
+		}
+		pos += decodeInput(rest, 2, e)
+		ticks[n], cids[n], stays[n] = int64(at.tick), p.cid, p.stay
+		for i := range values {
+			p.input[i] += e.input[i]
+			values[i][n] = p.input[i]
+		}
+		n++
+	}
+	c.end(pos, at, b, n)
 }

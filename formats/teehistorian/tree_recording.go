@@ -71,6 +71,9 @@ func (t *tree) named(ctx context.Context) (*recording, error) {
 	return r, nil
 }
 
+// named returns the recording with the directories of its stays alone.
+func (x *index) named() *recording { return &recording{idx: x, dirs: x.dirs(nodes.SafeName)} }
+
 // stale tells a source that was replaced from one that cannot be read: what was decoded once does
 // not become bad.
 func stale(err error) error {

@@ -2,7 +2,9 @@ package teehistorian
 
 import (
 	"context"
+	iofs "io/fs"
 	"sort"
+	"time"
 
 	"recfs/formats/views"
 	"recfs/nodes"
@@ -153,4 +155,61 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 		return nil, 0, stale(err)
 	}
 	return b, b.cost(), nil
+}
+
+// long returns the lines of a chunk, or with a tick its document, as a text of many parts.
+func (t *tree) long(k int, tick *int32) func(context.Context, *index) (*views.Text, error) {
+	return func(_ context.Context, x *index) (*views.Text, error) {
+		c := &x.chunks[k]
+		n := int((c.size + longPart - 1) / longPart)
+		return &views.Text{
+			N: n, Cost: int64(n * (stateSize + c.weight*playerSize)), Claim: c.held(),
+			Make: func(ctx context.Context, i int, at any) (views.Part, error) {
+				r, err := t.get(ctx)
+				if err != nil {
+					return views.Part{}, err
+				}
+				p := longPlace{lines: jsonLines{render: &r.render}, first: true}
+				if at != nil {
+					p = at.(longPlace)
+				} else if p.point, err = r.chunkStart(k); err != nil {
+					return views.Part{}, err
+				}
+				b, err := r.longPart(ctx, &p, k, i, tick)
+				return views.Part{Bytes: b, Next: p}, stale(err)
+			},
+		}, nil
+	}
+}
+
+// clock counts ticks from the start of the game, tick 0.
+func (t *tree) clock(x *index) nodes.Clock {
+	const tick = tickMS * time.Millisecond
+	began := t.start
+	return nodes.Clock{
+		Start: func(context.Context) (time.Time, error) {
+			if x.tickCount() > 0 {
+				if t, ok := began.at(x.tickNumber(0)); ok {
+					return t, nil
+				}
+			}
+			return time.Time{}, iofs.ErrNotExist
+		},
+		Tick: func(_ context.Context, at time.Time) (int64, error) {
+			n := int64(at.Sub(*began.Time) / tick)
+			if !x.spans(n) {
+				return 0, iofs.ErrNotExist
+			}
+			return n, nil
+		},
+	}
+}
+
+// tick returns the tick of a date, or of the first such time of day from the start on.
+func (s startTime) tick(text string) (int64, bool) {
+	if s.Time == nil {
+		return 0, false
+	}
+	t, ok := nodes.MomentFrom(text, *s.Time)
+	return int64(t.Sub(*s.Time) / tickTime(1)), ok
 }

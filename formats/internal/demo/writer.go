@@ -1,6 +1,8 @@
 package demo
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // BlockTicks is the distance of key frames. They are at the multiples of it and at the first tick,
 // so that everything from one multiple up to the next is the same in all demos of a recording.
@@ -69,4 +71,17 @@ func (w *Writer) chunk(kind byte) {
 		w.out = binary.LittleEndian.AppendUint16(append(w.out, kind|31), uint16(size))
 	}
 	w.out = append(w.out, w.packed...)
+}
+
+// AppendInt appends v in one to five bytes (docs/formats/demo.md section 2): E S and 6 bits, then E
+// and 7 bits each, least significant first. S says that the bits are the complement of v, E that
+// another byte follows.
+func AppendInt(b []byte, v int32) []byte {
+	u := uint32(v ^ v>>31)
+	c := byte(u&0x3f) | byte(v>>31)&0x40
+	for u >>= 6; u != 0; u >>= 7 {
+		b = append(b, c|0x80)
+		c = byte(u & 0x7f)
+	}
+	return append(b, c)
 }
