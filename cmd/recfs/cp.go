@@ -94,17 +94,6 @@ func (c *copier) source(ctx context.Context, a *archive, name, target string) er
 	return c.copyTo(ctx, name, entry, target)
 }
 
-// base is the last element of name, also where that is a directory such as "." or "..".
-func base(name string) string {
-	if r, err := remote.ParseURL(name); err == nil && r.Key != "" {
-		return path.Base(path.Clean("/" + r.Key))
-	}
-	if abs, err := filepath.Abs(name); err == nil {
-		name = abs
-	}
-	return filepath.Base(name)
-}
-
 // checkTarget refuses to write over the source of name or into it: that would destroy what is being
 // read, or never end.
 func checkTarget(name, target string) error {

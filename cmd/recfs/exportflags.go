@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -88,19 +86,3 @@ func (x *exporter) checkForm(flags *pflag.FlagSet) error {
 	}
 	return nil
 }
-
-// A shardFlag is a flag value: I/N.
-type shardFlag export.Shard
-
-func (s *shardFlag) Set(text string) error {
-	var to shardFlag
-	if n, err := fmt.Sscanf(text+"\n", "%d/%d\n", &to.I, &to.N); n != 2 || err != nil || to.I < 1 || to.I > to.N {
-		return errors.New("not a part such as 1/8, the first of eight")
-	}
-	*s = to
-	return nil
-}
-
-func (s *shardFlag) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
-
-func (s *shardFlag) Type() string { return "I/N" }

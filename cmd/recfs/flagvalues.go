@@ -3,12 +3,15 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"recfs/formats/export"
 )
 
 // offered is the annotation of a flag with the values that it is known to take.
@@ -99,3 +102,19 @@ func parseRights(text string) (uint32, error) {
 	}
 	return uint32(n), err
 }
+
+// A shardFlag is a flag value: I/N.
+type shardFlag export.Shard
+
+func (s *shardFlag) Set(text string) error {
+	var to shardFlag
+	if n, err := fmt.Sscanf(text+"\n", "%d/%d\n", &to.I, &to.N); n != 2 || err != nil || to.I < 1 || to.I > to.N {
+		return errors.New("not a part such as 1/8, the first of eight")
+	}
+	*s = to
+	return nil
+}
+
+func (s *shardFlag) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
+
+func (s *shardFlag) Type() string { return "I/N" }

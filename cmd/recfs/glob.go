@@ -30,9 +30,6 @@ func (a *archive) expand(ctx context.Context, args []string) []string {
 	return names
 }
 
-// isPattern reports whether a path may stand for others, as path.Match has it.
-func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
-
 // exists reports whether something is called name, or may be: also what cannot be read is there.
 func (a *archive) exists(ctx context.Context, name string) bool {
 	_, err := a.lookUp(ctx, name)

@@ -199,17 +199,6 @@ func (x *indexer) ours(f found) bool {
 	return x.shard.Has(below(source, f.name))
 }
 
-// below is the path of what has a name in a source, as its hash tells the shard.
-func below(source, name string) string {
-	switch {
-	case name == source:
-		return base(name)
-	case source == ".":
-		return name
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(name, source), "/")
-}
-
 // makeIndex makes the index of a recording, by asking for the size of its index.json.
 func makeIndex(ctx context.Context, f found) error {
 	e, err := nodes.Child(ctx, f.entry.Dir, "index.json")

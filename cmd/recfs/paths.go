@@ -4,10 +4,12 @@ import (
 	"errors"
 	iofs "io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"recfs/formats/source/remote"
 	"recfs/fs"
 )
 
@@ -114,4 +116,29 @@ func sourceOf(name string) string {
 			return name
 		}
 	}
+}
+
+// below is the path of what has a name in a source, as its hash tells the shard.
+func below(source, name string) string {
+	switch {
+	case name == source:
+		return base(name)
+	case source == ".":
+		return name
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(name, source), "/")
+}
+
+// isPattern reports whether a path may stand for others, as path.Match has it.
+func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
+
+// base is the last element of name, also where that is a directory such as "." or "..".
+func base(name string) string {
+	if r, err := remote.ParseURL(name); err == nil && r.Key != "" {
+		return path.Base(path.Clean("/" + r.Key))
+	}
+	if abs, err := filepath.Abs(name); err == nil {
+		name = abs
+	}
+	return filepath.Base(name)
 }

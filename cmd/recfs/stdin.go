@@ -39,12 +39,6 @@ var aboutInput = fmt.Sprintf(`
 FILE - is standard input, one recording, compressed or not, which its first bytes tell. Up to %s of it are taken
 into a temporary file first, which is gone at the end. -/header.json is a file in it.`, humanSize(int64(mostInput)))
 
-// orInput lets the command take standard input for a FILE.
-func (f *archiveFlags) orInput() *archiveFlags {
-	f.input = true
-	return f
-}
-
 // takeInput lets a take standard input, once and when it is first asked for.
 func (a *archive) takeInput(ctx context.Context) {
 	a.input = sync.OnceValues(func() (string, error) {
