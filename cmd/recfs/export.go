@@ -340,7 +340,7 @@ func (x *exporter) tell(ctx context.Context, done outcome) {
 	}
 }
 
-func (x *exporter) print(line exportLine) {
+func (x *exporter) print(line any) {
 	if x.asJSON {
 		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
 	}

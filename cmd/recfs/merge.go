@@ -149,9 +149,7 @@ func (x *exporter) tellPart(p export.Part) {
 		x.cut++
 	}
 	x.meter.file()
-	if x.asJSON {
-		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
-	}
+	x.print(line)
 }
 
 // A partLine is what export --json prints of a part.

@@ -70,11 +70,7 @@ func keepRows(ctx context.Context, t *columnar.Table, columns []columnar.Column,
 func pieceOf(b []byte, columns []columnar.Column, rows int) piece {
 	count := columnar.NewCounter(columns)
 	rowcount.ReadRows(indexfile.NewReader("rows", b), count, rows)
-	p := piece{bytes: len(b), Group: columnar.Group{Rows: rows, Columns: make([]columnar.Counts, len(columns))}}
-	for i := range columns {
-		p.Columns[i] = count.Columns[i].Counts
-	}
-	return p
+	return piece{len(b), columnar.Group{Rows: rows, Columns: count.Counts()}}
 }
 
 func encodePieces(list []piece, columns []columnar.Column) []byte {

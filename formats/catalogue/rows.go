@@ -72,10 +72,7 @@ func (s file) rowGroups(ctx context.Context) (groups []columnar.Group, err error
 	g := columnar.Group{}
 	end := func() {
 		if g.Rows = count.Rows(); g.Rows > 0 {
-			g.Columns = make([]columnar.Counts, len(columns))
-			for i := range columns {
-				g.Columns[i] = count.Columns[i].Counts
-			}
+			g.Columns = count.Counts()
 			groups = append(groups, g)
 		}
 		count.Reset(0, nil)

@@ -42,11 +42,15 @@ func NewPlacedBatch(columns []Column, g Group, place func(v *Vector, column int)
 	b.skip, b.limit, b.room = g.Skip, g.Rows, min(g.Rows, maxRows)
 	for i := range b.Columns {
 		v := &b.Columns[i]
+		known := Counts{}
+		if g.Columns != nil {
+			known = g.Columns[i]
+		}
 		if place(v, i); v.Origin {
-			v.Origins, v.Counts = g.Origins, g.Columns[i]
+			v.Origins, v.Counts = g.Origins, known
 			continue
 		}
-		v.grow(g.Rows, &g.Columns[i])
+		v.grow(g.Rows, &known)
 	}
 	b.begin()
 	return b

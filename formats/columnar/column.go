@@ -59,7 +59,7 @@ type Group struct {
 	Rows    int
 	Chunk   int      // of the format, where the first row lies
 	Skip    int      // rows of that chunk that are in the group before
-	Columns []Counts // as many as the table has
+	Columns []Counts // as many as the table has; nil where nothing is known
 	Origins []Origin // with as many rows, if there are columns for them
 }
 

@@ -24,6 +24,15 @@ func (b *Batch) Nulls(n int) {
 	b.next += n
 }
 
+// Counts returns what was counted of each column.
+func (b *Batch) Counts() []Counts {
+	list := make([]Counts, len(b.Columns))
+	for i := range list {
+		list[i] = b.Columns[i].Counts
+	}
+	return list
+}
+
 // Later counts a number that is not known before its row is made.
 func (b *Batch) Later() { b.column() }
 

@@ -235,30 +235,31 @@ func (d *Destination) now() (int64, error) {
 
 // tableDirs returns those below a destination. Behind links they are not its own: these are links.
 func (d *Destination) tableDirs() (list []tableDir, links []string, err error) {
-	formats, links, err := dirsOf(d.dir, "")
-	for _, format := range formats {
-		if !slices.Contains(d.formats, format) {
-			continue
-		}
-		tables, more, failed := dirsOf(filepath.Join(d.dir, format), "")
-		links, err = append(links, more...), errors.Join(err, failed)
-		for _, table := range tables {
-			list = append(list, tableDir{format, table, filepath.Join(d.dir, format, table)})
-		}
-	}
+	known := func(format string) bool { return slices.Contains(d.formats, format) }
+	list, links, err = d.dirs("", "", known)
 	return list, slices.DeleteFunc(links, func(link string) bool {
-		return filepath.Dir(link) == d.dir && !slices.Contains(d.formats, filepath.Base(link))
+		return filepath.Dir(link) == d.dir && !known(filepath.Base(link))
 	}), err
 }
 
 // oldDirs returns the directories of tables as an older layout has them.
 func (d *Destination) oldDirs() (list []tableDir, links []string, err error) {
-	formats, links, err := dirsOf(d.dir, "format=")
-	for _, format := range formats {
-		tables, more, failed := dirsOf(filepath.Join(d.dir, "format="+format), "table=")
+	return d.dirs("format=", "table=", func(string) bool { return true })
+}
+
+// dirs returns the directories of tables whose names, and those of wanted formats around them,
+// begin so, and the links that may be one.
+func (d *Destination) dirs(format, table string, wanted func(format string) bool) (list []tableDir, links []string, err error) {
+	formats, links, err := dirsOf(d.dir, format)
+	for _, f := range formats {
+		if !wanted(f) {
+			continue
+		}
+		dir := filepath.Join(d.dir, format+f)
+		tables, more, failed := dirsOf(dir, table)
 		links, err = append(links, more...), errors.Join(err, failed)
-		for _, table := range tables {
-			list = append(list, tableDir{format, table, filepath.Join(d.dir, "format="+format, "table="+table)})
+		for _, t := range tables {
+			list = append(list, tableDir{f, t, filepath.Join(dir, table+t)})
 		}
 	}
 	return list, links, err

@@ -5,10 +5,8 @@ package export
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	iofs "io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -140,26 +138,15 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 		return err
 	}
 	t = t.WithOrigin(r.Format().Timeless, origin)
-	root, err := tableRoot(f.Path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	out, err := outfile.CreateIn(root, filepath.Base(f.Path), r.Mode)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	f.Size, err = x.z.WriteTable(ctx, x.c, out, &t, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
-		parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
-		parquet.Pair{Key: sumKey, Value: sum}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
-	if err == nil {
-		err = out.Commit()
-	}
 	for i := range t.Groups {
 		f.Rows += int64(t.Groups[i].Rows)
 	}
-	return err
+	return writeFile(f.Path, r.Mode, func(out *outfile.File) (err error) {
+		f.Size, err = x.z.WriteTable(ctx, x.c, out, &t, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
+			parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
+			parquet.Pair{Key: sumKey, Value: sum}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
+		return err
+	})
 }
 
 // origin returns what the rows of a recording tell of it.
@@ -177,17 +164,4 @@ func originOf(at string, start *time.Time) columnar.Origin {
 		return columnar.Origin{Path: at}
 	}
 	return columnar.Origin{Path: at, Start: start.UnixMicro(), Dated: true}
-}
-
-// tableRoot opens the directory of a file, and makes it if there is none.
-func tableRoot(name string) (*os.Root, error) {
-	dir := filepath.Dir(name)
-	root, err := outfile.OpenDir(dir)
-	if !errors.Is(err, iofs.ErrNotExist) {
-		return root, err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	return outfile.OpenDir(dir)
 }

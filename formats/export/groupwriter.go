@@ -148,7 +148,7 @@ func (g *groupWriter) named(b *columnar.Batch, origins []columnar.Origin) []colu
 
 // batch returns a Batch with room for the rows of a list.
 func (g *groupWriter) batch(list []*entry) *columnar.Batch {
-	n := columnar.Group{Columns: make([]columnar.Counts, len(g.columns))}
+	n := columnar.Group{}
 	for _, e := range list {
 		n.Rows += int(e.rows)
 	}

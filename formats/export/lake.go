@@ -204,21 +204,10 @@ func (l *Lake) replace(name string, write func(out io.WriterAt) error) error {
 
 // write writes a file.
 func (l *Lake) write(name string, write func(out io.WriterAt) error) error {
-	root, err := tableRoot(name)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	out, err := outfile.CreateIn(root, filepath.Base(name), l.Mode)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	out.Limit(l.Mode)
-	if err := write(out); err != nil {
-		return err
-	}
-	return out.Commit()
+	return writeFile(name, l.Mode, func(out *outfile.File) error {
+		out.Limit(l.Mode)
+		return write(out)
+	})
 }
 
 // A comparison compares what is written with a file, and fails with errOther where it is another.

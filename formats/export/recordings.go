@@ -29,7 +29,7 @@ func (l *Lake) Recordings(ctx context.Context, list iter.Seq2[catalogue.Summary,
 		seen := Places{}
 		var page []catalogue.Summary
 		flush := func() error {
-			b := columnar.NewBatch(catalogue.Columns(), columnar.Group{Rows: len(page), Columns: make([]columnar.Counts, len(catalogue.Columns()))})
+			b := columnar.NewBatch(catalogue.Columns(), columnar.Group{Rows: len(page)})
 			for i := range page {
 				page[i].AddRow(b)
 			}
@@ -99,7 +99,7 @@ func (n *rowCount) keep(w *parquet.Writer, name string, seen Places, goes func(f
 		if err != nil {
 			return nil //nolint:nilerr // it is damaged
 		}
-		b := columnar.NewBatch(catalogue.Columns(), columnar.Group{Rows: all.Rows(), Columns: make([]columnar.Counts, len(catalogue.Columns()))})
+		b := columnar.NewBatch(catalogue.Columns(), columnar.Group{Rows: all.Rows()})
 		b.AppendIf(all, func(row int, values []int) bool {
 			format := ""
 			if all.Columns[formatColumn].Valid[row] {

@@ -1,8 +1,10 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 
@@ -56,6 +58,37 @@ func readMetadata(name string) map[string]string {
 	}
 	closeFile()
 	return r.Metadata
+}
+
+// tableRoot opens the directory of a file, and makes it if there is none.
+func tableRoot(name string) (*os.Root, error) {
+	dir := filepath.Dir(name)
+	root, err := outfile.OpenDir(dir)
+	if !errors.Is(err, iofs.ErrNotExist) {
+		return root, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	return outfile.OpenDir(dir)
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(name string, mode iofs.FileMode, write func(out *outfile.File) error) error {
+	root, err := tableRoot(name)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	out, err := outfile.CreateIn(root, filepath.Base(name), mode)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := write(out); err != nil {
+		return err
+	}
+	return out.Commit()
 }
 
 // changed returns when a file was written, renamed or the like last, in nanoseconds since 1970.

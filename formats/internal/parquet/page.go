@@ -10,37 +10,31 @@ import (
 // dataHeader appends the PageHeader of a data page of so many bytes, before compression and as they
 // are stored, and values.
 func dataHeader(b []byte, plain, stored int64, values, encoding int) []byte {
-	t := &thrift{b: b}
-	t.begin(0)
-	pageHead(t, dataPage, plain, stored)
-	t.begin(5) // DataPageHeader
-	t.i32(1, values)
-	t.i32(2, encoding)
-	t.i32(3, rleEncoding) // of definition levels
-	t.i32(4, rleEncoding) // of repetition levels
-	t.end()
-	t.end()
-	return t.b
+	const dataPageHeader, levels = 5, rleEncoding // of definitions and repetitions
+	return pageHeader(b, dataPage, plain, stored, dataPageHeader, values, encoding, levels, levels)
 }
 
 // dictionaryHeader appends the PageHeader of a dictionary of so many bytes, before compression and
 // as they are stored, and values.
 func dictionaryHeader(b []byte, plain, stored int64, values int) []byte {
-	t := &thrift{b: b}
-	t.begin(0)
-	pageHead(t, dictionaryPage, plain, stored)
-	t.begin(7) // DictionaryPageHeader
-	t.i32(1, values)
-	t.i32(2, plainEncoding)
-	t.end()
-	t.end()
-	return t.b
+	const dictionaryPageHeader = 7
+	return pageHeader(b, dictionaryPage, plain, stored, dictionaryPageHeader, values, plainEncoding)
 }
 
-func pageHead(t *thrift, typ int, plain, stored int64) {
+// pageHeader appends the PageHeader of a page of a type, and the numbers of its kind in a field.
+func pageHeader(b []byte, typ int, plain, stored int64, field int, numbers ...int) []byte {
+	t := &thrift{b: b}
+	t.begin(0)
 	t.i32(1, typ)
 	t.i32(2, int(plain))
 	t.i32(3, int(stored))
+	t.begin(field)
+	for i, n := range numbers {
+		t.i32(i+1, n)
+	}
+	t.end()
+	t.end()
+	return t.b
 }
 
 // A part is rows of a column and the values that they have.

@@ -71,10 +71,7 @@ func (c *Counter) cut(skip int) {
 // group returns the group of the rows since the last cut.
 func (c *Counter) group() columnar.Group {
 	g := c.begin
-	g.Rows, g.Columns = c.Rows(), make([]columnar.Counts, len(c.Columns))
-	for i := range c.Columns {
-		g.Columns[i] = c.Columns[i].Counts
-	}
+	g.Rows, g.Columns = c.Rows(), c.Counts()
 	return g
 }
 

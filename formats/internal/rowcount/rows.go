@@ -49,11 +49,7 @@ func writeValue(w *indexfile.Writer, v *columnar.Vector, i int) {
 	case columnar.Double:
 		w.F64(v.Doubles[i])
 	default:
-		start := 0
-		if i > 0 {
-			start = v.Ends[i-1]
-		}
-		w.Blob(v.Text[start:v.Ends[i]])
+		w.Blob(v.TextAt(i))
 	}
 }
 
