@@ -177,7 +177,7 @@ func (a *archive) resolve(ctx context.Context, name string) (nodes.Entry, error)
 // as a recording is one.
 func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) {
 	if err := ctx.Err(); err != nil {
-		return nodes.Entry{}, err // who has many names to look up asks for the next one
+		return nodes.Entry{}, err // the caller may go on with many names
 	}
 	name, err := a.behindInput(name)
 	if err != nil {

@@ -21,7 +21,7 @@ func isBusy(err error) bool {
 	return errors.Is(err, syscall.EBUSY) || err != nil && strings.Contains(err.Error(), "busy")
 }
 
-// busyError adds to the error of ending a mount who uses it.
+// busyError adds the users of a mount to the error of ending it.
 func busyError(err error, users []string) error {
 	if len(users) > shownUsers {
 		users = append(users[:shownUsers], more(len(users)-shownUsers)...)

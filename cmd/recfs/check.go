@@ -68,7 +68,7 @@ type checker struct {
 	files      int
 	bytes      int64
 	problems   int
-	told       map[string]bool // files of containers, of which their containers tell
+	told       map[string]bool // files in containers that a problem of the container is about
 }
 
 // report prints problems. What is found after an interruption is none: it is a read that was cut

@@ -47,7 +47,7 @@ type exporter struct {
 	merged map[string][]*export.Member // by format
 	stays  string                      // why no recording is removed from parts
 	gone   map[string]bool             // those that are
-	cut    int                         // parts of which some were
+	cut    int                         // how many parts had some of them
 
 	stopped       atomic.Pointer[error] // why no other file can be written either
 	mu            sync.Mutex            // for failures and met

@@ -245,8 +245,7 @@ func askCover(t time.Time) filter {
 	}
 }
 
-// match reports whether s is one of those that are looked for. Those of which that is not known are
-// counted.
+// match reports whether s is looked for. It counts the recordings of which that is not known.
 func (f *finder) match(s catalogue.Summary) bool {
 	v := f.verdict(&s)
 	if v == unknown && !s.Unread() {

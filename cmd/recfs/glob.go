@@ -42,7 +42,7 @@ func isMissing(err error) bool {
 
 // glob returns the names that match a pattern, element by element. As in a shell, only a pattern
 // that begins with a dot stands for names that do. Where a directory cannot be listed the pattern
-// goes on as it is: who looks that up hears why.
+// goes on as it is, and looking it up tells why.
 func (a *archive) glob(ctx context.Context, pattern string) []string {
 	parts := strings.Split(pattern, "/")
 	first := 0

@@ -103,7 +103,7 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 	return nil
 }
 
-// names prints what is in a directory, of which only the names are asked for.
+// names prints the names in a directory, and asks for nothing else.
 func (l *lister) names(ctx context.Context, dir nodes.Dir) error {
 	now, err := snapshot(ctx, dir)
 	if err != nil {

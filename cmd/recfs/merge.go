@@ -95,7 +95,7 @@ func (x *exporter) known(ctx context.Context) map[string][]string {
 	return all
 }
 
-// load opens a recording of which it is not known what tables it has.
+// load opens a recording unless its tables are known.
 func (x *exporter) load(ctx context.Context, n target, known map[string][]string) outcome {
 	x.meter.begin(n.Stored)
 	done := outcome{target: n}

@@ -81,9 +81,9 @@ func readProblem(f found, object string, err error) problem {
 	return p
 }
 
-// toldProblems returns the problems of which a recording tells, or why it does not open, given what
-// is known of it. err is what was wrong with asking for that; that it does not open is no such
-// error.
+// toldProblems returns the problems that a recording tells of itself, or the one for which it does
+// not open, given its summary. err is the error of asking for that. A recording that does not open
+// is no error here.
 func toldProblems(f found, k formats.Summary, err error) ([]problem, error) {
 	if broken, ok := errors.AsType[*archives.NotOpenError](err); ok {
 		return []problem{newProblem(f.name, f.Format, broken.Problem)}, nil

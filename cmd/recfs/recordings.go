@@ -78,7 +78,7 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 }
 
 // amount returns how much of what find yields is wanted: how many recordings, and the bytes of
-// these and of other files. What cannot be looked into is told by who works on it.
+// these and of other files. What cannot be looked into is reported by the work itself.
 func (a *archive) amount(ctx context.Context, args []string, wanted func(found) bool) (all amount) {
 	for f := range a.find(ctx, args, func(string, error) {}) {
 		switch {

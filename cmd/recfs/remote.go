@@ -167,7 +167,7 @@ func (a *archive) remoteSource(ctx context.Context, server *remote.Server, base 
 // A walkKey is what a context has in which all of a source is about to be listed.
 type walkKey struct{}
 
-// walking returns a context in which to resolve a name of which all that lies below is wanted.
+// walking returns a context for a name whose whole tree is wanted.
 func walking(ctx context.Context) context.Context { return context.WithValue(ctx, walkKey{}, true) }
 
 // isNamed reports whether a name is that of a recording or a container.

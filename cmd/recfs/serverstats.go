@@ -60,7 +60,7 @@ func (s *webSession) tellStats(m *monitor) (stop func()) {
 				return
 			}
 			_, problems := m.records.problemLines()
-			_, _ = c.Write(marshal(m.stats(problems))) // who does not listen has gone
+			_, _ = c.Write(marshal(m.stats(problems))) // an error says that the caller has gone
 			c.Close()
 		}
 	}()

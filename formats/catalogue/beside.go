@@ -9,7 +9,7 @@ import (
 	"recfs/formats/recordings"
 )
 
-// A beside is on what beside a recording all depends that is known of it.
+// A beside says on which files beside a recording all that is known of it depends.
 type beside struct {
 	kept  bool     // its index is kept on disk
 	sum   uint64   // of the files, see [archive.View.BesideSum]
@@ -17,7 +17,7 @@ type beside struct {
 }
 
 // besideOf returns that of a recording, "" where its format does not tell. The files are looked at
-// after the recording was opened: who changes them in between has its index made when it is read.
+// after the recording was opened: if they change in between, its index is made when it is read.
 func besideOf(ctx context.Context, r archive.Recording, o *recordings.Opened) string {
 	names, ok := o.BesideFiles()
 	if !ok {

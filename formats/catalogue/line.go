@@ -69,8 +69,8 @@ func newLine(s Summary) (l Line, cost int64) {
 	return l, lineCost + int64(len(s.Path)+len(s.PathHex)+len(s.Error)+len(l.Words)+16*cap(s.Players))
 }
 
-// Row returns the line of recordings.jsonl with most players at most, those first of whom first
-// says so, and behind them how many there are.
+// Row returns the line of recordings.jsonl with up to so many players, those first that the caller
+// names so, and behind them how many there are.
 func (l *Line) Row(most int, first func(name string) bool) (json.RawMessage, error) {
 	s, total := l.Summary, []byte("null")
 	if s.Players != nil {

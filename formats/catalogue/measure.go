@@ -22,9 +22,9 @@ func tablesOf(o *recordings.Opened) (list []ledger.Table) {
 	return list
 }
 
-// measure learns from a recording that has an index what the catalogue knows of its tables: their
-// sizes, but for those that have to be made for it or depend on what lies beside it, and the rows
-// of those of which there is one file for all recordings. start is that of the recording.
+// measure learns what the catalogue keeps of the tables of an indexed recording: their sizes,
+// unless rows have to be made for that or depend on files beside it, and the rows of tables that
+// one file has for all recordings. start is that of the recording.
 func measure(ctx context.Context, r archive.Recording, o *recordings.Opened, start *string, list []ledger.Table) error {
 	format := r.Format()
 	for i := range o.Tables {

@@ -52,8 +52,8 @@ func (s file) addRows(ctx context.Context, b *columnar.Batch, block int, done fu
 	return nil
 }
 
-// maker returns the maker of recordings.parquet. Its chunks are the blocks, of which all are read
-// to count the rows.
+// maker returns the maker of recordings.parquet. Its chunks are the blocks. All of them are read to
+// count the rows.
 func (s file) maker() *columnar.Maker {
 	m := columnar.NewMaker("recordings", columns, s.rowGroups, func(ctx context.Context, b *columnar.Batch, block int) error {
 		for ; block < s.Blocks() && !b.Full(); block++ {

@@ -79,9 +79,9 @@ func (c *Catalogue) OpenSaved(ctx context.Context, dir nodes.Dir) (*os.File, err
 	return c.disk.Open(c.savedName(view))
 }
 
-// soundRecord reports whether a saved record is one that a scan makes, with the line of what lies
-// there. The checksum does not tell, as who can write to the cache can make it. Of one that is open
-// nothing is shown.
+// soundRecord reports whether a scan can have made a saved record, with the line of the recording
+// at its path. The checksum does not prove that, as anybody who can write to the cache can make
+// one. Nothing is shown of an open record.
 func soundRecord(r *ledger.Record, list []formats.Format) bool {
 	if r.Open || r.Line == "" {
 		return r.Open || r.Outcome == "" && r.Beside == "" && r.Tables == nil

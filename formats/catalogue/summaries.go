@@ -87,7 +87,7 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey,
 	}, nil
 }
 
-// part returns what is below a directory, of which nothing was known before.
+// part returns what is below a directory, without anything known before.
 func (c *Catalogue) part(ctx context.Context, view archive.View, dir nodes.Dir, sink *ledger.Sink) (*survey, error) {
 	s := c.newScan(view, sink)
 	defer s.cache.Close()

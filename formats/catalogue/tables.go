@@ -56,7 +56,7 @@ type tableFile struct {
 
 var _ nodes.Measured = tableFile{}
 
-// tableOf returns a table of a recording, of which t is known.
+// tableOf returns a table of a recording, given what is known of the table.
 func (r *root) tableOf(recording nodes.Dir, at string, t ledger.Table) tableFile {
 	f := tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{r, recording, at, t.Name}}, t.Size}
 	if f.size != ledger.Unknown {

@@ -181,7 +181,7 @@ func (s *tablesList) Find(_ context.Context, name string) (int, error) {
 	return i, nil
 }
 
-// single returns the table of a kind, FORMAT/TABLE, of which there is one file for all recordings.
+// single returns the table of a kind, FORMAT/TABLE, if one file has it for all recordings.
 func (r *root) single(kind string) (*formats.Format, *columnar.Table, bool) {
 	format, table, _ := strings.Cut(kind, "/")
 	if i := slices.IndexFunc(r.formats, func(f formats.Format) bool { return f.Name == format }); i >= 0 {

@@ -11,11 +11,11 @@ import (
 
 const (
 	patience  = 250 * time.Millisecond // with which somebody waits for all that is there now
-	haste     = 20 * time.Millisecond  // the same where there are many, of which enough is known
+	haste     = 20 * time.Millisecond  // the same in a large archive, of which enough is known
 	lingering = 10 * time.Second       // for which a walk goes on that nobody asks about any more
 )
 
-// A walker looks at what is in an archive while those who asked go on with what is known.
+// A walker looks through an archive while queries are answered with what is known already.
 type walker struct {
 	mu   sync.Mutex
 	walk *walk // nil: none is under way

@@ -47,7 +47,8 @@ func (g *groupWriter) add(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// flush writes what was added since the last one: one row group, or those of a large recording.
+// flush writes the entries added since the last flush: as one row group, or as those of a large
+// recording.
 func (g *groupWriter) flush(ctx context.Context) error {
 	list := g.pending
 	g.pending, g.held = nil, size{}
@@ -81,12 +82,13 @@ func (g *groupWriter) flush(ctx context.Context) error {
 	return err
 }
 
-// A largeError says that what cannot be made was large before: its row groups are copied.
+// A largeError says that a recording which cannot be made has row groups of its own, which are
+// copied.
 type largeError struct{ at int }
 
 func (*largeError) Error() string { return "it had row groups of its own" }
 
-// around writes a list in which a recording has the row groups that it had.
+// around writes a list in which one recording keeps the row groups that it had.
 func (g *groupWriter) around(ctx context.Context, list []*entry, at int) error {
 	g.pending = list[:at]
 	err := g.flush(ctx)
@@ -100,7 +102,8 @@ func (g *groupWriter) around(ctx context.Context, list []*entry, at int) error {
 	return err
 }
 
-// group makes a row group. What cannot be made has the rows that it had. failed tells of it.
+// group makes a row group. A recording that cannot be made keeps the rows that it had, which failed
+// reports.
 func (g *groupWriter) group(ctx context.Context, list []*entry) (v []columnar.Vector, rows int, failed []func(), err error) {
 	b, origins, files := g.batch(list), []columnar.Origin(nil), map[*entry]copied{}
 	if err := g.read(list, files); err != nil {

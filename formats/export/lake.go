@@ -21,7 +21,7 @@ import (
 	"recfs/formats/outfile"
 )
 
-// A Lake is what a destination has besides the tables of recordings, which is written last.
+// A Lake writes what a destination has besides the tables of each recording. That comes last.
 type Lake struct {
 	*Exporter
 	To   *Destination
@@ -37,8 +37,8 @@ type formerRows struct {
 	line    line
 }
 
-// Single writes the file of a table that has the rows of all recordings, in the order of a list of
-// their paths, unless it has them. Those that are not in it come last.
+// Single writes the one file with a table of all recordings, unless it is up to date. The rows come
+// in the given order of paths, those of other recordings last.
 func (l *Lake) Single(ctx context.Context, format, table string, timeless bool, order []string) error {
 	d := tableDir{format, table, filepath.Join(l.dir, format, table)}
 	all, columns, err := l.formerRows(d)

@@ -57,8 +57,8 @@ func lineOf(m map[string]string) line {
 	return line{Recording: m[pathKey], Stamp: m[stampKey], Sum: m[sumKey], Made: m[madeKey]}
 }
 
-// recordingOf returns the path of the recording whose file has a name, of which its metadata tells
-// what people see.
+// recordingOf returns the path of the recording of a file, by the name of the file and the path
+// that its metadata shows to people.
 func recordingOf(name, shown string) (at string, ok bool) {
 	if parquet.EscapePath(shown) == name {
 		return shown, iofs.ValidPath(shown)

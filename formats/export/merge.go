@@ -59,7 +59,7 @@ type tableMerge struct {
 	columns []columnar.Column // of the table
 }
 
-// Table writes the parts of a table of a format, of which members are all recordings.
+// Table writes the parts of one table of a format. members are all recordings of the format.
 func (x *Merge) Table(ctx context.Context, format, table string, members []*Member) error {
 	m := &tableMerge{
 		Merge: x, tableDir: x.dirOf(format, table), members: members,
@@ -75,7 +75,8 @@ func (x *Merge) Table(ctx context.Context, format, table string, members []*Memb
 	return m.write(ctx)
 }
 
-// Count returns of how many lines of manifests the recording is gone, and how many there are.
+// Count returns how many lines of manifests are of recordings that are gone, and how many lines
+// there are.
 func (x *Merge) Count(format, table string, members []*Member, isGone func(format, at string) (bool, error)) (gone, all int, err error) {
 	parts, _, err := x.dirOf(format, table).findParts(x.By, x.Shard, ignoreAlien)
 	if err != nil {
@@ -105,7 +106,7 @@ func (x *Merge) dirOf(format, table string) tableDir {
 	return tableDir{format, table, filepath.Join(x.dir, format, table)}
 }
 
-// ignoreAlien hears of what is no part where another pass tells of it.
+// ignoreAlien passes over files that are no parts, where another pass reports them.
 func ignoreAlien(string, error) {}
 
 // findParts reads the manifests of the parts that are there, by folder. next has the numbers of the
@@ -235,7 +236,7 @@ func (m *tableMerge) planMember(ctx context.Context, member *Member, refs []ref)
 	}
 }
 
-// fails opens a recording, and tells if it does not open.
+// fails opens a recording, and reports it if that fails.
 func (m *Merge) fails(ctx context.Context, member *Member) bool {
 	err := member.Load(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -244,8 +245,8 @@ func (m *Merge) fails(ctx context.Context, member *Member) bool {
 	return err != nil
 }
 
-// write writes the parts that are to be others, and those with moved recordings last: they are
-// where they went by then.
+// write writes the parts that change. Parts that recordings leave come last: by then the recordings
+// are in their new parts.
 func (m *tableMerge) write(ctx context.Context) error {
 	m.learnColumns()
 	folders := slices.Collect(maps.Keys(m.parts))
@@ -264,7 +265,7 @@ func (m *tableMerge) write(ctx context.Context) error {
 	return m.takeAway(ctx, moved)
 }
 
-// takeAway writes the parts without recordings that moved to another one.
+// takeAway removes recordings from parts once they have moved to another one.
 func (m *tableMerge) takeAway(ctx context.Context, moved map[*Member]bool) error {
 	for p, changes := range m.changes {
 		var from *part
@@ -335,8 +336,8 @@ func (m *tableMerge) writeFolder(ctx context.Context, folder string, moved map[*
 	return nil
 }
 
-// learnColumns asks the recordings that are to be written for the columns of the table. In a part
-// of other columns there is no room for them: they move out of it.
+// learnColumns takes the columns of the table from the recordings that are to be written. They move
+// out of parts that have other columns.
 func (m *tableMerge) learnColumns() {
 	for _, list := range m.added {
 		m.columns = list[0].counts[m.table].columns
@@ -372,7 +373,8 @@ func (m *tableMerge) timeless() bool { return m.Timeless(m.format) }
 // A Table is one of recordings of a format.
 type Table struct{ Format, Name string }
 
-// Tables returns the tables that recordings have, by format, and of which there are files, sorted.
+// Tables returns the tables that recordings have, which come by format, and those that files exist
+// of, sorted.
 func (d *Destination) Tables(members map[string][]*Member) (list []Table) {
 	for format, all := range members {
 		for _, m := range all {

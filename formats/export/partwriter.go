@@ -30,8 +30,8 @@ type item struct {
 	stays bool
 }
 
-// rewrite writes a part as it is to be, with more recordings, and returns those for which it has no
-// room. It notes in moved what it wrote.
+// rewrite writes a part anew, with its changes and more recordings. It returns those for which it
+// has no room, and notes in moved those that it wrote.
 func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved map[*Member]bool) (left []*Member, err error) {
 	w := &partWriter{m: m, p: p}
 	w.groupWriter = groupWriter{x: m.Exporter, timeless: m.timeless(), table: m.table, columns: m.columns, fail: m.Fail}
@@ -76,7 +76,7 @@ func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved
 	return w.left, w.finish(root, out)
 }
 
-// room returns for how many more recordings the manifest has room, and the rest.
+// room divides recordings into those for which the manifest has room, and the rest.
 func (w *partWriter) room(more []*Member) (fit, left []*Member) {
 	n := 0
 	for i := range w.p.lines {
@@ -120,8 +120,7 @@ func (w *partWriter) arrange(more []*Member) {
 	}
 }
 
-// wholeUnit returns the unit that the items from one on are, none of which changes; ok is false if
-// they are none.
+// wholeUnit returns the unit that begins with item i, if all of its items follow unchanged.
 func (w *partWriter) wholeUnit(i int) (u unit, ok bool) {
 	if i == len(w.items) || !w.items[i].stays {
 		return u, false
@@ -183,8 +182,8 @@ func (w *partWriter) write(ctx context.Context, out *outfile.File) (err error) {
 	return w.flush(ctx)
 }
 
-// copies reports whether a unit, which begins with an item, is copied as it lies there: beside each
-// other no two row groups are to have less than half of one.
+// copies reports whether the unit that begins with item i is copied as it is. No two neighbouring
+// row groups are to be less than half full.
 func (w *partWriter) copies(u unit, i int) bool {
 	n := w.p.size(u)
 	if u.groups > 1 {
@@ -210,8 +209,8 @@ func (w *partWriter) copyUnit(u unit) error {
 	return nil
 }
 
-// finish writes what follows the rows, and gives the part its name, unless there is nothing new in
-// it, or nothing at all.
+// finish completes a part and gives it its name. A part without changes stays as it was, and one
+// without recordings goes.
 func (w *partWriter) finish(root *os.Root, out *outfile.File) error {
 	told := Part{Format: w.m.format, Table: w.m.table, Path: w.p.at(), Recordings: len(w.lines), Rows: w.rows}
 	for i, c := range w.m.changes[w.p] {

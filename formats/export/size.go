@@ -10,10 +10,10 @@ type size struct{ rows, bytes int64 }
 
 func (a size) plus(b size) size { return size{a.rows + b.rows, a.bytes + b.bytes} }
 
-// fits reports whether so much is one row group.
+// fits reports whether it fits into one row group.
 func (a size) fits() bool { return a.rows <= groupLimit.rows && a.bytes <= groupLimit.bytes }
 
-// isHalf reports whether it is more than half of one. No two beside each other have less.
+// isHalf reports whether it is more than half of a row group.
 func (a size) isHalf() bool { return a.rows > groupLimit.rows/2 || a.bytes > groupLimit.bytes/2 }
 
 // groups returns how many row groups of equal sizes are made of so much.

@@ -68,8 +68,8 @@ func RemoveAbandoned(root *os.Root) {
 	}
 }
 
-// removeAbandoned removes a temporary file unless a process holds it, and a link, of which there
-// is no more to come.
+// removeAbandoned removes a temporary file unless a process holds it, and a temporary link in any
+// case.
 func removeAbandoned(root *os.Root, name string) {
 	f, err := OpenRegular(root, name)
 	if err == nil {

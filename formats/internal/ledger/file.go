@@ -162,8 +162,8 @@ func readPart(r *indexfile.Reader, f io.ReaderAt, at *int64, most uint64) *store
 }
 
 // Load returns the list that is kept under a name, an empty one if there is none. Of its records
-// check tells whether a walk can have found them: the checksums do not, as who can write to the
-// cache can make them.
+// check tells whether a walk can have found them: the checksums do not, as anybody who can write to
+// the cache can make them.
 func Load(disk *cache.Disk, name string, check func([]Record) bool) *List {
 	if disk == nil || name == "" {
 		return newList(nil)

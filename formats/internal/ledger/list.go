@@ -171,7 +171,7 @@ func (l *List) Find(ctx context.Context, pages *Pages, path string) (*Record, er
 
 // Entries calls found with the name of each entry of dir, "" for the root, that is not before a
 // name and has a table of a format or is a directory with one below, in the order of a walk, until
-// it returns false. Of what lies in such a directory no more is read than it takes to find one.
+// it returns false. No more of such a directory is read than it takes to find one table.
 func (l *List) Entries(ctx context.Context, pages *Pages, dir, from, format, table string, found func(name string, isDir bool) bool) error {
 	c, start := l.Cursor(pages), ""
 	if dir != "" {

@@ -2,7 +2,7 @@ package ledger
 
 import "context"
 
-// Merge returns what is in several lists, of each path the best of what they know, with what is in
+// Merge joins several lists. Of each path it takes the best record, with the records of all inside
 // it.
 func Merge(ctx context.Context, sink *Sink, pages *Pages, lists []*List, better func(a, b *Record) bool) (*List, error) {
 	w := NewWriter(sink)
@@ -36,7 +36,7 @@ func Merge(ctx context.Context, sink *Sink, pages *Pages, lists []*List, better 
 	}
 }
 
-// orderOf is Order of the paths of two records, of which nil is behind all.
+// orderOf is Order of the paths of two records. nil is behind all.
 func orderOf(a, b *Record) int {
 	if a == nil {
 		return 1
@@ -44,8 +44,8 @@ func orderOf(a, b *Record) int {
 	return Order(a.Path, b.Path)
 }
 
-// pass goes behind the record of a path, if the cursor is there, and what is in it, and keeps them
-// if it is to.
+// pass goes behind the record of a path, if the cursor is there, and behind those of all inside it.
+// It keeps them on demand.
 func (c *Cursor) pass(ctx context.Context, path string, w *Writer, keep bool) error {
 	for begun := false; ; begun = true {
 		r, err := c.Record(ctx)

@@ -14,8 +14,8 @@ import (
 // more only if one text has, or one list.
 const maxPage = 256 << 20
 
-// ReadRows returns the rows of a row group in some columns of the file, from the one with a number
-// on.
+// ReadRows returns the rows of a row group in the given columns, which are those of the file from
+// number first on.
 func (f *Reader) ReadRows(group, first int, columns []columnar.Column) (*columnar.Batch, error) {
 	b := columnar.NewCounter(columns) // with room for nothing: a footer proves no rows
 	for i := range columns {

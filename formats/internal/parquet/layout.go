@@ -28,8 +28,8 @@ type span struct{ start, end int64 }
 // block is what a system reads at least, and that at multiples of it.
 const block = 4096
 
-// next returns where what follows a span begins: if it is longer than a block, not in one of its
-// blocks. Who reads the footer, or the start of a row group, does not make the group before.
+// next returns where the bytes behind a span begin: behind its last block, if it is longer than
+// one. So a read of the footer, or of the start of a row group, does not make the group before.
 func (s span) next() int64 {
 	if s.end-s.start <= block {
 		return s.end

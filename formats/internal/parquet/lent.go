@@ -16,9 +16,8 @@ type madeGroup struct {
 
 const gone = -1
 
-// use returns the bytes of a group, and what to call at the end, with how many of them were lent.
-// Of a group of which as many were lent as it has, whoever asked for them has it: it is not kept
-// for others.
+// use returns the bytes of a group, and done, which takes how many of them were lent. A group that
+// was lent as a whole is not kept for others: its readers have it.
 func (r *files) use(ctx context.Context, k groupKey) (b []byte, done func(lent int), err error) {
 	for {
 		g, err := r.groups.Get(ctx, k)

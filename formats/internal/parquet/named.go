@@ -9,11 +9,11 @@ import (
 	"recfs/nodes"
 )
 
-// A file of one recording whose rows tell of which they are has a size that follows from that which
-// it has for a path of no bytes: zeros before the footer take what a longer path may need less.
+// A named file is of one recording, and each of its rows tells the path of that. Its size follows
+// from the size for an empty path: zeros before the footer fill what a path does not need.
 
-// BareSize returns how many bytes such a file has for a path of none, and may need more whatever
-// the path is.
+// BareSize returns the size of a named file for an empty path, with what it may need more for any
+// path.
 func BareSize(t columnar.Table, timeless bool, o columnar.Origin, metadata ...Pair) (int64, error) {
 	o.Path = ""
 	l, err := NewLayout(t.WithOrigin(timeless, o), metadata...)
@@ -38,7 +38,7 @@ func NamedSize(bare int64, groups int, path string) int64 {
 	return size
 }
 
-// newNamedLayout returns the layout of such a file.
+// newNamedLayout returns the layout of a named file.
 func newNamedLayout(t columnar.Table, timeless bool, o columnar.Origin, metadata ...Pair) (*Layout, error) {
 	bare, err := BareSize(t, timeless, o, metadata...)
 	if err != nil {
