@@ -85,22 +85,35 @@ func (c *comparison) has(ctx context.Context, dir nodes.Dir, name string) bool {
 	return err == nil
 }
 
-// document returns a document of a tree. ok is false where it is not there or cannot be read.
-func (c *comparison) document(ctx context.Context, dir nodes.Dir, name string) (v value, ok bool) {
+// text returns a file of a tree. ok is false where it is not there or cannot be read.
+func (c *comparison) text(ctx context.Context, dir nodes.Dir, name string) (text []byte, ok bool) {
 	e, err := nodes.Lookup(ctx, dir, name)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return v, false
+		return nil, false
 	}
 	if err == nil && e.File == nil {
 		err = errors.New("not a file")
 	}
 	if err == nil {
-		v, err = readDocument(ctx, e.File)
+		text, err = nodes.ReadAll(ctx, e.File)
 	}
 	if err != nil {
 		c.failed(name, err)
 	}
-	return v, err == nil
+	return text, err == nil
+}
+
+// document returns a document of a tree. ok is false where it is not there or cannot be read.
+func (c *comparison) document(ctx context.Context, dir nodes.Dir, name string) (v value, ok bool) {
+	text, ok := c.text(ctx, dir, name)
+	if ok {
+		var err error
+		if v, err = parse(text); err != nil {
+			c.failed(name, err)
+			return v, false
+		}
+	}
+	return v, ok
 }
 
 // firstDifference returns the offset from which two files differ, or -1.

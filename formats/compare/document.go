@@ -2,12 +2,9 @@ package compare
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-
-	"recfs/nodes"
 )
 
 // A value is one of JSON. Objects keep the order of their keys, so that changes are told in the
@@ -24,15 +21,6 @@ func parse(doc []byte) (value, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
 	return parseNext(d)
-}
-
-// readDocument returns the value of a document in a file.
-func readDocument(ctx context.Context, f nodes.File) (value, error) {
-	doc, err := nodes.ReadAll(ctx, f)
-	if err != nil {
-		return value{}, err
-	}
-	return parse(doc)
 }
 
 func parseNext(d *json.Decoder) (v value, err error) {

@@ -26,17 +26,33 @@ func (s *Side) ReadParts(ctx context.Context, r formats.PartsReader) error {
 	if errors.Is(err, iofs.ErrNotExist) || err == nil && e.File == nil {
 		return nil
 	}
-	var text []byte
 	if err == nil {
-		text, err = nodes.ReadAll(ctx, e.File)
-	}
-	if err == nil {
-		s.Parts, err = r.Read(text)
+		s.Parts, err = readParts(ctx, e.File, r)
 	}
 	if err != nil {
 		return &UnreadableError{r.Document, err}
 	}
 	return nil
+}
+
+// readParts reads the parts that a document tells of.
+func readParts(ctx context.Context, document nodes.File, r formats.PartsReader) (p formats.Parts, err error) {
+	content, err := document.Open(ctx)
+	if err != nil {
+		return p, err
+	}
+	defer nodes.CloseContent(content)
+	const decoding = 3 // bytes for each of the text, at most, beside the parts
+	held, err := formats.Charge(ctx, decoding*content.Size())
+	if err != nil {
+		return p, err
+	}
+	defer held.Free()
+	text := make([]byte, content.Size())
+	if _, err = readAt(ctx, content, text, 0); err != nil {
+		return p, err
+	}
+	return r.Read(text)
 }
 
 // Entries calls visit for each difference between two entries, which are of one kind. What cannot

@@ -23,14 +23,14 @@ func (s *Side) Cost() int64 {
 	cost := int64(0)
 	for _, list := range s.Lists {
 		for i := range list {
-			cost += partCost + 3*int64(len(list[i].Fields))
+			cost += partCost + int64(len(list[i].Fields))
 		}
 	}
 	return cost
 }
 
 // partCost is about what a part takes besides its fields, with what is told of it.
-const partCost = 1 << 10
+const partCost = 512
 
 // A mapComparison tells how two maps differ, as values.
 type mapComparison struct {

@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
 
 	"recfs/formats"
@@ -110,7 +112,7 @@ func (c *comparison) fields(p *part) value {
 
 // part tells how two parts differ.
 func (c *comparison) part(ctx context.Context, name string, a, b *part) {
-	if a.Document == "" || a.Keys != nil {
+	if (a.Document == "" || a.Keys != nil) && !sameFields(a, b) {
 		c.values(name, c.fields(a), c.fields(b))
 	}
 	if a.Content != "" && b.Content != "" {
@@ -142,15 +144,49 @@ func (c *comparison) contents(ctx context.Context, name string, a, b *part) {
 
 // details compares the documents of two parts.
 func (c *comparison) details(ctx context.Context, name string, a, b *part) {
-	x, xOK := c.document(ctx, a.dir, a.Document)
-	y, yOK := c.document(ctx, b.dir, b.Document)
+	x, xOK := c.text(ctx, a.dir, a.Document)
+	y, yOK := c.text(ctx, b.dir, b.Document)
+	if !xOK || !yOK || bytes.Equal(x, y) {
+		return
+	}
+	from, to := members(x, a.Ignored, nil), members(y, b.Ignored, nil)
 	switch {
-	case !xOK || !yOK:
-	case a.Keys == nil:
-		c.values(name, x.without(a.Ignored...), y.without(b.Ignored...))
+	case alike(from, to):
+	case a.Keys == nil || from == nil || to == nil:
+		c.values(name, c.parsed(x).without(a.Ignored...), c.parsed(y).without(b.Ignored...))
 	default:
 		for _, key := range a.Keys {
-			c.values(join(name, key), x.member(key), y.member(key))
+			c.values(join(name, key), c.parsed(from[key]), c.parsed(to[key]))
 		}
 	}
+}
+
+// sameFields reports whether the tree tells the same of two parts: of most it does, and they need
+// no other look.
+func sameFields(a, b *part) bool {
+	return bytes.Equal(a.Fields, b.Fields) && alike(a.Names, b.Names) ||
+		alike(members(a.Fields, a.Ignored, a.Names), members(b.Fields, b.Ignored, b.Names))
+}
+
+// members returns the texts of the members of an object but for some, with names in the place of
+// others; nil of what is no object.
+func members(object []byte, without []string, names map[string]json.RawMessage) (members map[string]json.RawMessage) {
+	if json.Unmarshal(object, &members) != nil {
+		return nil
+	}
+	for key, name := range names {
+		if _, ok := members[key]; ok {
+			members[key] = name
+		}
+	}
+	for _, key := range without {
+		delete(members, key)
+	}
+	return members
+}
+
+// alike reports whether the members of two objects have the same texts.
+func alike(x, y map[string]json.RawMessage) bool {
+	same := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+	return x != nil && y != nil && maps.EqualFunc(x, y, same)
 }

@@ -100,7 +100,7 @@ func openGrid(ctx context.Context, p *part) (*grid, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &grid{Grid: p.Grid, content: content, r: bufio.NewReader(nodes.Reader(ctx, content))}
+	g := &grid{Grid: p.Grid, content: content, r: bufio.NewReaderSize(nodes.Reader(ctx, content), int(min(content.Size(), 4<<10)))}
 	row := content.Size() / int64(max(g.Height, 1))
 	g.cell = int(row-1) / max(g.Width, 1)
 	if g.cell == 0 && g.Width > 0 || int64(g.Height)*int64(g.Width*g.cell+1) != content.Size() {

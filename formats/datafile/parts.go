@@ -61,6 +61,7 @@ func mapParts(page []byte) (formats.Parts, error) {
 // with one name the second is NAME~2, or ~3 where another is called that.
 func (m *mapPage) list(list string, items []mapPart, add func(item *mapPart, p *formats.Part)) (parts []formats.Part) {
 	seen, taken := map[string]int{}, map[string]bool{}
+	parts = make([]formats.Part, 0, len(items))
 	for i := range items {
 		name, unique := m.nameOf(list, &items[i]), ""
 		for unique == "" || taken[unique] {
@@ -103,13 +104,16 @@ func (m *mapPage) groupName(i *int) string {
 
 // references returns the names of the image and the sound of a part.
 func (m *mapPage) references(p *mapPart) map[string]json.RawMessage {
-	names := map[string]json.RawMessage{}
+	var names map[string]json.RawMessage
 	for _, r := range []struct {
 		key  string
 		at   *int
 		list []mapPart
 	}{{"image", p.Image, m.Images}, {"sound", p.Sound, m.Sounds}} {
 		if r.at != nil && *r.at >= 0 && *r.at < len(r.list) {
+			if names == nil {
+				names = map[string]json.RawMessage{}
+			}
 			names[r.key], _ = json.Marshal(r.list[*r.at].Name)
 		}
 	}
@@ -123,6 +127,12 @@ func media(m *mapPart, p *formats.Part) {
 	}
 }
 
+// What documents of layers tell that map.json does not.
+var (
+	tileKeys    = []string{"flags", "tile_flags", "color", "color_env", "color_env_offset"}
+	contentKeys = []string{"quads", "sources", "ints"}
+)
+
 // layer returns what adds the tiles, quads or sources of a layer. Some fields of tiles only the
 // item has.
 func (m *mapPage) layer() func(*mapPart, *formats.Part) {
@@ -134,13 +144,13 @@ func (m *mapPage) layer() func(*mapPart, *formats.Part) {
 		}
 		seen[l.ID]++
 		if l.Width != nil && *l.Width >= 0 && l.Height != nil {
-			p.Document, p.Keys = item+".json", []string{"flags", "tile_flags", "color", "color_env", "color_env_offset"}
+			p.Document, p.Keys = item+".json", tileKeys
 			p.Grid = &formats.Grid{Path: l.Path + ".txt", Width: *l.Width, Height: *l.Height}
 			if l.Kind != KindTiles {
 				p.Grid.Name = l.Kind.cellName
 			}
 		} else if l.Path != "" {
-			p.Document, p.Keys = l.Path+".json", []string{"quads", "sources", "ints"}
+			p.Document, p.Keys = l.Path+".json", contentKeys
 		}
 	}
 }

@@ -3,7 +3,11 @@ package datafile
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"unsafe"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -55,11 +59,59 @@ func newTree(rec formats.Recording, c *cache.Cache) *tree {
 // dir returns a directory that is listed when it is looked into.
 func (t *tree) dir(name string, list func(context.Context) ([]nodes.Entry, error)) nodes.Dir {
 	const entrySize = 256 // roughly what an entry keeps alive
-	load := func(ctx context.Context, _ string) (nodes.Dir, int64, error) {
+	return t.listed(name, func(ctx context.Context, _ string) (nodes.Dir, int64, error) {
 		entries, err := list(ctx)
 		return nodes.List(entries...), int64(len(entries)) * entrySize, err
+	})
+}
+
+func (t *tree) listed(name string, list func(context.Context, string) (nodes.Dir, int64, error)) nodes.Dir {
+	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) { return t.dirs.GetFrom(ctx, name, list) })
+}
+
+// manyFiles is dir for what may have very many files: each is made when it is asked for.
+func (t *tree) manyFiles(name string, list func() []fileName, file func(fileName) nodes.File) nodes.Dir {
+	return t.listed(name, func(context.Context, string) (nodes.Dir, int64, error) {
+		names := list()
+		slices.SortStableFunc(names, func(a, b fileName) int { return strings.Compare(a.name, b.name) })
+		names = slices.CompactFunc(names, func(a, b fileName) bool { return a.name == b.name })
+		return &fileNames{names, file}, int64(cap(names)) * (int64(unsafe.Sizeof(fileName{})) + 2*fileNameText), nil
+	})
+}
+
+// A fileName is that of a file of the i-th thing in a directory.
+type fileName struct {
+	name string
+	i    int
+}
+
+// fileNameText is about how long one is.
+const fileNameText = 24
+
+// fileNames is a directory of files by their names, in the order of these.
+type fileNames struct {
+	names []fileName
+	file  func(fileName) nodes.File
+}
+
+// Len implements nodes.Dir.
+func (f *fileNames) Len(context.Context) (int, error) { return len(f.names), nil }
+
+// At implements nodes.Dir.
+func (f *fileNames) At(_ context.Context, i int) (nodes.Entry, error) {
+	if i < 0 || i >= len(f.names) {
+		return nodes.Entry{}, nodes.NotExist("find", fmt.Sprint(i))
 	}
-	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) { return t.dirs.GetFrom(ctx, name, load) })
+	return nodes.Entry{Name: f.names[i].name, File: f.file(f.names[i])}, nil
+}
+
+// Find implements nodes.Dir.
+func (f *fileNames) Find(_ context.Context, name string) (int, error) {
+	i, ok := slices.BinarySearchFunc(f.names, name, func(n fileName, name string) int { return strings.Compare(n.name, name) })
+	if !ok {
+		return 0, nodes.NotExist("find", name)
+	}
+	return i, nil
 }
 
 // file returns file i of a view, which is made to learn its size, too.

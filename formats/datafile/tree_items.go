@@ -3,6 +3,7 @@ package datafile
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"recfs/formats/views"
@@ -22,21 +23,25 @@ func (t *tree) itemTypes() nodes.Dir {
 
 // itemDir shows the items of a type, raw and decoded.
 func (t *tree) itemDir(typ ItemType) nodes.Dir {
-	items := t.dir(fmt.Sprint("items/", typ.ID), func(context.Context) ([]nodes.Entry, error) {
-		entries := make([]nodes.Entry, 0, 2*typ.Num)
+	list := func() []fileName {
+		names := make([]fileName, 0, 2*typ.Num)
 		for i := typ.Start; i < typ.Start+typ.Num; i++ {
 			name := t.r.itemNumber(i)
-			f := nodes.JSON(func(context.Context) (any, error) { return t.r.describeItem(i), nil })
-			if t.r.Items[i].Size > 4*longItemInts {
-				f = t.HeadText("items", i, func(context.Context) (*views.Text, error) {
-					doc, key, data, n := t.r.describeLong(i)
-					return document(0, doc, intsList(key, data, n)), nil
-				})
-			}
-			entries = append(entries,
-				nodes.Entry{Name: name, File: nodes.Bytes(t.r.ItemData(i))}, nodes.Entry{Name: name + ".json", File: f})
+			names = append(names, fileName{name, i}, fileName{name + documentExt, i})
 		}
-		return entries, nil
+		return names
+	}
+	items := t.manyFiles(fmt.Sprint("items/", typ.ID), list, func(n fileName) nodes.File {
+		switch {
+		case path.Ext(n.name) != documentExt:
+			return nodes.Bytes(t.r.ItemData(n.i))
+		case t.r.Items[n.i].Size > 4*longItemInts:
+			return t.HeadText("items", n.i, func(context.Context) (*views.Text, error) {
+				doc, key, data, n := t.r.describeLong(n.i)
+				return document(0, doc, intsList(key, data, n)), nil
+			})
+		}
+		return nodes.JSON(func(context.Context) (any, error) { return t.r.describeItem(n.i), nil })
 	})
 	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
 		dir, err := nodes.Resolve(ctx, items)

@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	"recfs/formats/views"
@@ -10,30 +11,32 @@ import (
 
 var _ nodes.Content = grid{}
 
-// layerDir is layers/. What the items say of a layer is looked at here, once for all its files.
+// layerDir is layers/.
 func (t *tree) layerDir(p *pictures) nodes.Dir {
-	return t.dir("layers", func(context.Context) ([]nodes.Entry, error) {
-		var entries []nodes.Entry
+	list := func() (names []fileName) {
 		for i := range t.m.Layers {
 			l := &t.m.Layers[i]
-			damage := t.r.checkContent(l, nil)
+			stem := path.Base(layerStem(l))
 			for _, ext := range t.m.layerFiles(l) {
-				f := nodes.Failing(damage)
-				switch {
-				case damage != nil:
-				case ext == gridExt:
-					f = t.gridFile(l, (*Tiles).grid)
-				case ext == charsExt:
-					f = t.gridFile(l, (*Tiles).chars)
-				case ext == pictureExt:
-					f = p.file(picture(l.Index), l)
-				default:
-					f = t.HeadText("layers", i, func(ctx context.Context) (*views.Text, error) { return t.layerText(ctx, l) })
-				}
-				entries = append(entries, entry(layerStem(l)+ext, f))
+				names = append(names, fileName{stem + ext, i})
 			}
 		}
-		return entries, nil
+		return names
+	}
+	return t.manyFiles("layers", list, func(n fileName) nodes.File {
+		l := &t.m.Layers[n.i]
+		if damage := t.r.checkContent(l, nil); damage != nil {
+			return nodes.Failing(damage)
+		}
+		switch n.name[len(path.Base(layerStem(l))):] {
+		case gridExt:
+			return t.gridFile(l, (*Tiles).grid)
+		case charsExt:
+			return t.gridFile(l, (*Tiles).chars)
+		case pictureExt:
+			return p.file(picture(l.Index), l)
+		}
+		return t.HeadText("layers", n.i, func(ctx context.Context) (*views.Text, error) { return t.layerText(ctx, l) })
 	})
 }
 
