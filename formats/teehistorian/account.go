@@ -25,8 +25,8 @@ var inputDiffLens = func() (lens [inputs]int) {
 	return lens
 }()
 
-// account counts an event that was applied. The lengths of what will be rendered of it follow from
-// its numbers for the two kinds that nearly all records are; the others are rendered.
+// account counts an event that was applied. For the two kinds that nearly all records have, the
+// lengths of what will be rendered follow from their numbers. The others are rendered.
 func (b *builder) account(e *event) {
 	if e.offset >= b.offsetLimit {
 		b.fold()
@@ -59,8 +59,8 @@ func (b *builder) account(e *event) {
 	}
 }
 
-// fold counts what was gathered of the frequent kinds, while tick and offset still have their
-// lengths.
+// fold counts what was gathered of the frequent kinds. It is called before the length of the tick
+// or of the offset changes.
 func (b *builder) fold() {
 	for i := range b.active {
 		b.foldActive(&b.active[i])
@@ -95,7 +95,7 @@ func (b *builder) countAnomaly(e *event) {
 	}
 }
 
-// accountRare counts an event of a kind that is seldom.
+// accountRare counts an event of a rare kind.
 func (b *builder) accountRare(e *event) {
 	b.counts.kinds[-e.kind]++
 	if e.anomaly != noAnomaly {
@@ -186,7 +186,7 @@ func (b *builder) beginStay(e *event) {
 // accountStay notes in a stay what e tells of it.
 func (b *builder) accountStay(e *event, s *stay) {
 	p := e.player
-	if p.open { // what a checkpoint keeps of a player ends with the stay
+	if p.open { // a checkpoint keeps nothing of this for a closed stay
 		s.protocol = p.protocol
 		if p.hasClan && (s.clan == nil || *s.clan != p.clan) {
 			s.clan = new(b.shared.text(p.clan))
@@ -221,8 +221,8 @@ func (b *builder) accountStay(e *event, s *stay) {
 	}
 }
 
-// countRare counts the rows of an event of a kind that is seldom, of which rest is what appendRest
-// gives, which it changes.
+// countRare counts the rows of an event of a rare kind. rest is what appendRest returned for it,
+// and is changed.
 func (b *builder) countRare(e *event, rest []byte) {
 	if e.kind.isHot() {
 		t, ok := tableOf(e.kind)

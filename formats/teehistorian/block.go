@@ -18,11 +18,12 @@ type recording struct {
 	render   renderer
 	events   logWriter
 	dirs     []string // of the stays
-	growing  bool     // what may still change is held back where a file grows
+	growing  bool     // lines that may still change are held back
 }
 
-// longLines is from how many bytes of JSON on the lines of a chunk are made as they are read, and
-// so the document of its last tick: that alone can be long. A usual chunk has two to four MiB.
+// longLines is the size from which the lines of a chunk are made while they are read. So is the
+// document of its last tick then, the only one that can be long. Usual chunks have two to four MiB
+// of lines.
 const longLines = 8 << 20
 
 // blockWindow is how many bytes are read at a time for a few ticks.
@@ -42,7 +43,7 @@ func (x *index) blockLen(k int) int {
 	return min(max(blockWeight/(x.chunks[k].weight+1), 1), blockTicks)
 }
 
-// A point is a place before a record, from where decoding can go on.
+// A point is a place before a record from which decoding can go on.
 type point struct {
 	offset int64
 	dec    decoder
@@ -58,11 +59,11 @@ type cursor struct {
 	ready  bool    // event holds the next record, not applied yet
 }
 
-// isLong reports whether the lines of a chunk are made as they are read.
+// isLong reports whether the lines of a chunk are made while they are read.
 func (c *chunk) isLong() bool { return c.lines > longLines }
 
-// held is about how much memory it takes to decode the records of a chunk: more than every request
-// has, if it has a long one.
+// held is about how much memory it takes to decode the records of a chunk. With a long record, that
+// is more than every request has.
 func (c *chunk) held() int64 {
 	if c.size <= 2*chunkSize {
 		return 0
@@ -70,8 +71,8 @@ func (c *chunk) held() int64 {
 	return 4 * min(c.size, maxRecord)
 }
 
-// enough fails if there is too little memory to decode chunk k, and for n bytes that are made of
-// it.
+// enough returns an error if there is too little memory to decode chunk k and for n bytes that are
+// made of it.
 func (x *index) enough(ctx context.Context, k int, n int64) error {
 	if c := &x.chunks[k]; c.size > 2*chunkSize {
 		return formats.Claim(ctx, c.held()+2*n)
@@ -96,7 +97,7 @@ func (r *recording) cursor(ctx context.Context, p *point, k, window int) *cursor
 	}
 }
 
-// from returns a cursor at the start of chunk k that goes on to an offset, where a chunk begins or
+// from returns a cursor at the start of chunk k that goes on to the offset end, at which a chunk
 // ends.
 func (r *recording) from(ctx context.Context, k int, end int64, window int) (*cursor, error) {
 	p, err := r.chunkStart(k)
@@ -106,7 +107,7 @@ func (r *recording) from(ctx context.Context, k int, end int64, window int) (*cu
 	return &cursor{scan: newScanner(r.src.At(ctx), p.offset, end, p.dec, window), state: p.state}, nil
 }
 
-// tick returns the tick of the next record, or errEnd behind the chunk.
+// tick returns the tick of the next record, or errEnd after the chunk.
 func (c *cursor) tick() (int32, error) {
 	if !c.ready {
 		c.before = c.scan.dec
@@ -200,7 +201,8 @@ func (r *recording) block(ctx context.Context, from *point, k, g int, states boo
 	return b, nil
 }
 
-// appendTick plays tick t and appends its document, or the state behind it from "players" on.
+// appendTick plays tick t and appends its document, or that of the state after it, from "players"
+// on.
 func (r *recording) appendTick(b []byte, c *cursor, t int32, states bool) ([]byte, error) {
 	if !states {
 		b = append(appendDocumentHead(b, t), eventsHead...)
@@ -273,7 +275,7 @@ func (r *recording) each(ctx context.Context, k int, last int32, n int64, f func
 	}
 }
 
-// rows renders the rows of one table in chunk k, by stay. They are shorter than the lines.
+// rows renders the rows of one table in chunk k, by stay. Together they are shorter than the lines.
 func (r *recording) rows(ctx context.Context, k int, t table) (map[int32][]byte, error) {
 	rows := map[int32][]byte{}
 	err := r.each(ctx, k, math.MaxInt32, r.idx.chunks[k].lines, func(e *event) {
@@ -284,14 +286,14 @@ func (r *recording) rows(ctx context.Context, k int, t table) (map[int32][]byte,
 	return rows, err
 }
 
-// longPart is how many bytes of records a part of a long text is made of.
+// longPart is the number of bytes of records that a part of a long text is made of.
 const longPart = 2 * chunkSize
 
-// A longPlace is where a part of a long text begins.
+// A longPlace is the place at which a part of a long text begins.
 type longPlace struct {
 	*point
 	lines jsonLines
-	first bool // no event of the document comes before
+	first bool // no event of the document comes before it
 }
 
 // longPart makes part i of a long text, which begins at p, and sets p to its end.

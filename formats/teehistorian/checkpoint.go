@@ -7,7 +7,7 @@ import (
 	"recfs/formats/internal/indexfile"
 )
 
-// What is known of a player, as bits in a checkpoint: those of bits, and then these.
+// Bits in a checkpoint that tell what is known of a player: those of the method bits, then these.
 const (
 	hasTeam = 1 << (playerBits + iota)
 	hasLook
@@ -28,7 +28,7 @@ func (p *player) bits() [playerBits]*bool {
 type texts struct {
 	list    []string
 	ids     map[string]int // nil: to be made of the list
-	settled int            // how many those of the chunks refer to; the tail may refer to more
+	settled int            // how many of them the chunks refer to; the tail may refer to more
 }
 
 func (t *texts) id(s string) int {
@@ -104,8 +104,8 @@ func (x *index) restore(c *checkpoint, offset int64) (state, error) {
 	return s, r.Err()
 }
 
-// recall sets the name and the clan of p, whose latest stay s is closed: they are the last that s
-// had.
+// recall sets the name and the clan of p to the last that its latest stay had. That stay, s, is
+// closed.
 func (p *player) recall(s *stay) {
 	if n := len(s.names); n > 0 {
 		p.name, p.named = s.names[n-1], true
@@ -140,13 +140,13 @@ func writePlayers(w *indexfile.Writer, s *state, t *texts) {
 	}
 }
 
-// code goes on over what is known of a player besides its id:
+// code writes or reads what is known of a player besides its id:
 //
 //	| flags varint | [x, y zigzag] | [team zigzag] | [look] | [name] | [clan] |
 //	| [auth level zigzag, identity] | [input zigzag × inputs] |
 //
-// What is in brackets is there if its flag is set; a text is a varint, its number among the texts
-// of the index.
+// Values in brackets are there if their flags are set. A text is a varint: its number among the
+// texts of the index.
 func (p *player) code(c indexfile.Codec, t *texts) {
 	flags := p.flags()
 	if indexfile.Uint(c, &flags, math.MaxUint16); c.R != nil {
@@ -163,7 +163,7 @@ func (p *player) code(c indexfile.Codec, t *texts) {
 	if flags&hasLook != 0 {
 		t.code(c, (*string)(&p.look))
 	}
-	if !p.open { // what it has is that of its stay
+	if !p.open { // the rest is that of its stay
 		return
 	}
 	if p.named {
@@ -183,7 +183,7 @@ func (p *player) code(c indexfile.Codec, t *texts) {
 	}
 }
 
-// code goes on over the number of a text.
+// code writes or reads the number of a text.
 func (t *texts) code(c indexfile.Codec, s *string) {
 	if c.W != nil {
 		c.W.Count(t.id(*s))

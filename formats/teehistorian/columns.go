@@ -7,8 +7,7 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// The tables of a recording (docs/tree/tables.md section 2).
-// Those that have a row for some records are numbered.
+// The tables of a recording whose rows are records (docs/tree/tables.md section 2).
 const (
 	positionsTable = iota
 	inputsTable
@@ -18,7 +17,7 @@ const (
 
 var rowTableNames = [rowTables]string{"positions", "inputs", "events"}
 
-// eventWords are all names of events, and eventNumbers their numbers.
+// eventWords are the names of all events, and eventNumbers their places in it.
 var eventWords, eventNumbers = func() (words []string, numbers map[string]int) {
 	for _, event := range eventNames {
 		words = append(words, event)
@@ -99,14 +98,15 @@ func inputRow(b *columnar.Batch, e *event) {
 	}
 }
 
-// isHot reports whether events of a kind are in tables of their own, or in none.
+// isHot reports whether the events of a kind are not in the table events: they have a table of
+// their own, or none.
 func (k kind) isHot() bool {
 	t, ok := tableOf(k)
 	return k == tickSkip || ok && t != commandTable
 }
 
-// eventRow adds an event of a kind that is seldom, of which rest is what appendRest gives, which it
-// changes. s is the state after it.
+// eventRow adds an event of a rare kind. rest is what appendRest returned for it, and is changed. s
+// is the state after it.
 func eventRow(b *columnar.Batch, e *event, s *state, start startTime, rest []byte) {
 	b.Int64(int64(e.tick))
 	start.add(b, e.tick)
@@ -119,7 +119,7 @@ func eventRow(b *columnar.Batch, e *event, s *state, start startTime, rest []byt
 		stay = p.stay
 	}
 	addNumber(b, stay, stay != noStay)
-	if rest[0] = '{'; len(rest) == 1 { // in place of the comma, or of the bracket that closes no member
+	if rest[0] = '{'; len(rest) == 1 { // in place of the comma, or of the closing bracket if there are no members
 		rest = append(rest, '}')
 	}
 	b.Bytes(rest)
@@ -133,7 +133,7 @@ func addNumber(b *columnar.Batch, n int32, known bool) {
 	}
 }
 
-// rowCounters are those of the tables whose rows follow from records.
+// rowCounters count the rows of these tables.
 type rowCounters [rowTables]*rowcount.Counter
 
 // newRowCounters returns counters of no rows.
@@ -151,12 +151,12 @@ func (c *rowCounters) endChunk() {
 	}
 }
 
-// A hotRows counts the rows of a table that nearly all records have. It gathers them for its
+// A hotRows counts the rows of a table with a row for nearly every record. It gathers them for its
 // Counter.
 type hotRows struct {
 	*rowcount.Counter
 	left        int // how many more it may gather
-	room        int // left when it began to
+	room        int // left when it began
 	first, last int32
 	nulls       int64
 }
@@ -170,7 +170,7 @@ func (h *hotRows) row(tick int32) {
 	h.last = tick
 }
 
-// null says that the row counted last has nothing but tick, cid and stay.
+// null says that the last row has only tick, cid and stay.
 func (h *hotRows) null() { h.nulls++ }
 
 // begin begins to gather rows.

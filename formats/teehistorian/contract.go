@@ -20,7 +20,7 @@ var (
 	_ formats.Index = (*index)(nil)
 )
 
-// Options are what a tree may need from outside; the zero value works.
+// Options are what a tree may need from outside. The zero value works.
 type Options struct {
 	Map func(ctx context.Context, file []byte) (*formats.Outline, error) // reads a map file; nil: paths.svg shows no maps
 
@@ -32,7 +32,7 @@ func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, erro
 	return o.head(ctx, in.At(ctx))
 }
 
-// head returns the head that r begins with.
+// head returns the head at the beginning of r.
 func (o Options) head(ctx context.Context, r io.ReaderAt) (formats.Head, error) {
 	h, err := readHeader(ctx, r, o.MaxMetadata)
 	if err != nil {
@@ -122,7 +122,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	return s, nil
 }
 
-// shownFinishes is how many players a Summary names with their best times.
+// shownFinishes is the number of players that a Summary names with their best times.
 const shownFinishes = 5
 
 // bestFinishes names the fastest players with their times in seconds.
@@ -172,7 +172,7 @@ func (x *index) connections() formats.Details {
 	return formats.Details{{Key: "connections", Value: ids, Text: strings.Join(words, ", ")}}
 }
 
-// runners returns the best runs of a recording, at most so many: of equal ones the first.
+// runners returns the best runs of a recording, at most so many. The first of equal ones counts.
 func (x *index) runners(most int) []formats.Runner {
 	runners := []formats.Runner{} // not nil: they are known
 	if len(x.finishes) == 0 {

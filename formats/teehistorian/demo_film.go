@@ -26,14 +26,14 @@ type film struct {
 	writer demo.Writer
 }
 
-// known is what the snapshot of a tick needs of the state before it.
+// A known is what the snapshot of a tick needs of the state before it.
 type known struct {
 	alive bool
 	x, y  int32
 	input demo.Input
 }
 
-// A shownInfo is an Info with what it was made of.
+// A shownInfo is an Info with what it was made from.
 type shownInfo struct {
 	name, clan string
 	look       look
@@ -52,7 +52,7 @@ type shot struct {
 // shows reports whether a stay is there.
 func (s *shot) shows(stay int32) bool { return s.shown == nil || s.shown[stay] }
 
-// film returns the recording after all records of a tick.
+// film returns a film of the recording that stands after all records of a tick.
 func (r *recording) film(ctx context.Context, h *header, s *shot, tick int32) (*film, error) {
 	if len(r.idx.chunks) == 0 {
 		return nil, errBad
@@ -70,10 +70,10 @@ func (r *recording) film(ctx context.Context, h *header, s *shot, tick int32) (*
 	return f, cur.skip(tick + 1)
 }
 
-// manyTeams is the server version from which on there are more than 63 teams.
+// manyTeams is the first server version with more than 63 teams.
 const manyTeams = 20
 
-// tick returns the tick of the next record, or of none the greatest int32.
+// tick returns the tick of the next record, the greatest int32 if there is none.
 func (f *film) tick() (int32, error) {
 	t, err := f.cur.tick()
 	if err == errEnd {
@@ -88,8 +88,8 @@ type span struct {
 	end         bool // the demo ends with it
 }
 
-// block returns the chunks of a demo in a span. The film stands before the first tick of it, and
-// then after the last.
+// block returns the chunks of a demo in a span. The film stands before its first tick, and then
+// after its last.
 func (f *film) block(p span) ([]byte, error) {
 	f.writer.Reset()
 	var teams [demo.MaxClients]int32
@@ -133,7 +133,7 @@ func (f *film) block(p span) ([]byte, error) {
 	return f.writer.Bytes(), nil
 }
 
-// play applies the records of a tick, and keeps what was known before them and what they tell the
+// play applies the records of a tick. It keeps what was known before them, and what they tell the
 // players.
 func (f *film) play(tick int32) error {
 	f.notes = f.notes[:0]
@@ -196,7 +196,7 @@ func (f *film) tee(p *player, practice bool) *demo.Tee {
 	return t
 }
 
-// info returns what p is called and looks like.
+// info returns the name and the look of p.
 func (f *film) info(p *player) *demo.Info {
 	v := shownInfo{name: p.shownName(), look: p.look}
 	if p.hasClan {
@@ -217,7 +217,7 @@ const minor16 = 3
 // isBefore16 reports whether the recording is of a server before 16.0.
 func (h *header) isBefore16() bool { return h.number("version_minor") < minor16 }
 
-// number returns the number under a key, whether it is a string or not, -1 if there is none.
+// number returns the number of a key, which may be a string, -1 if there is none.
 func (h *header) number(key string) int {
 	n, err := strconv.Atoi(plain(h.find(key)))
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"recfs/formats/internal/demo"
 )
 
-// demoExt ends the names of demos.
+// demoExt is the extension of demos.
 const demoExt = ".demo"
 
-// maxDemo is how many ticks a demo of any ticks may reach: 30 minutes.
+// maxDemo is how many ticks a demo that is no run may have: 30 minutes.
 const maxDemo = 90000
 
-// digits is the width of a tick in a name.
+// tickDigits is the width of a tick in a name.
 const tickDigits = 8
 
 // A demoID names a demo.
@@ -26,10 +26,10 @@ type demoID struct {
 	run         int32 // the place of a run, or noRun
 }
 
-// noRun is the run of a demo of any ticks.
+// noRun is the run of a demo that is of none.
 const noRun = -1
 
-// demoName returns the name of a demo of any ticks.
+// demoName returns the name of a demo that is no run.
 func (r *recording) demoName(d demoID) string {
 	name := fmt.Sprintf("%0*d-%0*d", tickDigits, d.first, tickDigits, d.last)
 	if d.follow != noStay {
@@ -38,7 +38,7 @@ func (r *recording) demoName(d demoID) string {
 	return name + demoExt
 }
 
-// A demoRange is the name of a demo of any ticks before the recording is known.
+// A demoRange is what the name of a demo that is no run asks for.
 type demoRange struct {
 	from, to int64
 	dir      string // of the stay that is followed
@@ -65,8 +65,8 @@ func parseDemoName(name string) (d demoRange, ok bool) {
 
 var clockPattern = regexp.MustCompile(`^(?:(\d+):)?(\d+):([0-5]\d)(?:\.(\d\d))?$`)
 
-// parseTick reads a tick, or a time of the recording's clock as the last tick at or before it:
-// H:MM:SS, H:MM:SS.cc or M:SS.
+// parseTick reads a tick, or a time of the recording's clock: H:MM:SS, H:MM:SS.cc or M:SS, which is
+// the last tick at or before it.
 func parseTick(s string) (int64, bool) {
 	if !strings.Contains(s, ":") {
 		return parsePadded(s)
@@ -93,7 +93,7 @@ func parseTick(s string) (int64, bool) {
 	return ((n[0]*60+n[1])*60+n[2])*demo.TicksPerSecond + n[3]/2, true
 }
 
-// parsePadded reads a tick with at most as many zeros before it as a name has.
+// parsePadded reads a tick with no more leading zeros than a name has.
 func parsePadded(s string) (int64, bool) {
 	if s == "" || len(s) > tickDigits && s[0] == '0' {
 		return 0, false
@@ -102,7 +102,7 @@ func parsePadded(s string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// find returns the demo that a name stands for, if the recording has its ticks and the stay.
+// find returns the demo that a name asks for, if the recording has the ticks and the stay.
 func (d *demoRange) find(r *recording) (demoID, bool) {
 	x := r.idx
 	if len(x.chunks) == 0 || d.from >= d.to || d.to-d.from > maxDemo || d.to > demo.MaxTick ||

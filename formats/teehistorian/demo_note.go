@@ -6,10 +6,10 @@ import (
 	"recfs/formats/internal/demo"
 )
 
-// A note is a message that a record is to the players (docs/formats/demo.md section 7).
+// A note is what a record tells the players (docs/formats/demo.md section 7).
 type note struct {
-	stay int32 // whom it is about, or noStay
-	team int32 // or which team, 0 if a player
+	stay int32 // that it is about, or noStay
+	team int32 // that it is about, 0: none
 	text string
 	kind noteKind
 	cid  int32
@@ -43,7 +43,7 @@ func (n *note) write(w *demo.Writer) {
 	}
 }
 
-// note returns the message that e, which was applied, is to the players.
+// note returns what e, which was applied, tells the players.
 func (f *film) note(e *event) (note, bool) {
 	switch e.kind {
 	case drop:
@@ -86,10 +86,10 @@ func (f *film) extension(e *event) (note, bool) {
 	return note{}, false
 }
 
-// finishClock is a time as it stands in messages.
+// finishClock returns a time as messages have it.
 func finishClock(ticks int32) string { return string(appendClock(nil, int64(max(ticks, 0)))) }
 
-// line returns the message that the player of a client id did something.
+// line returns a note that begins with the name of the player of a client id.
 func (f *film) line(cid int32, text string) (note, bool) {
 	if uint32(cid) >= demo.MaxClients {
 		return note{}, false
@@ -101,7 +101,7 @@ func (f *film) line(cid int32, text string) (note, bool) {
 	return n, true
 }
 
-// emoticon returns an emoticon of a character.
+// emoticon returns the note of an emoticon, which only a character shows.
 func (f *film) emoticon(e *event) (note, bool) {
 	num := find(e.message.values, "emoticon").num
 	p := e.player
@@ -111,7 +111,7 @@ func (f *film) emoticon(e *event) (note, bool) {
 	return note{stay: p.stay, kind: emoticonNote, cid: p.cid, num: num}, true
 }
 
-// shownName is how the game shows the name of p.
+// shownName returns the name of p as the game shows it.
 func (p *player) shownName() string {
 	if p.named {
 		if name := demo.Cut(p.name, demo.NameSize); name != "" {

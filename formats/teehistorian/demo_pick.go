@@ -51,13 +51,13 @@ func (s *stay) isThere(in demoID) bool {
 	return s.first <= in.last && (s.drop == nil || *s.drop >= in.first)
 }
 
-// is reports whether a stay is that of a player, by its name or its directory.
+// is reports whether a stay is that of a player, who is given by a name or by a directory.
 func (r *recording) is(stay int32, player string) bool {
 	return r.dirs[stay] == player || slices.Contains(r.idx.stays[stay].names, player)
 }
 
 // whoPlays returns the stay of a player in the ticks of a demo. A name that is a directory means
-// only that.
+// only that one.
 func (r *recording) whoPlays(player string, in demoID) (int32, error) {
 	var stays []int32
 	var dirs []string
@@ -80,7 +80,7 @@ func (r *recording) whoPlays(player string, in demoID) (int32, error) {
 	return noStay, fmt.Errorf("there are %d players %q in these ticks: --follow takes one of %s", len(dirs), player, strings.Join(dirs, ", "))
 }
 
-// fastest returns the demo of the fastest run of a player; of equal ones the first.
+// fastest returns the demo of the fastest run of a player, the first of equal ones.
 func (r *recording) fastest(player string) (d formats.Demo, err error) {
 	list, _ := r.runs()
 	if player != formats.AnyRun {
@@ -100,7 +100,7 @@ func (r *recording) fastest(player string) (d formats.Demo, err error) {
 	return d, fmt.Errorf("%q did not finish", player)
 }
 
-// A moment is a time as it was given: messages tell others in the same unit.
+// A moment is a time in the unit in which it was given: messages tell other times in the same.
 type moment struct {
 	text string
 	tick int64
@@ -108,8 +108,8 @@ type moment struct {
 	span func(ticks int64) string // how long so many are
 }
 
-// moment reads a tick, a time of the recording's clock, a time of day or a date. What may be of the
-// clock and of the day is of the clock, unless the recording is over by then.
+// moment reads a tick, a time of the recording's clock, a time of day or a date. A time that
+// may be either of the clock or of the day is of the clock, unless the recording is over by then.
 func (r *recording) moment(start startTime, text string) (m moment, err error) {
 	ofClock := func(n int64) string { return string(appendClock(nil, n)) }
 	n, ok := parseTick(text)
@@ -175,7 +175,7 @@ func (m *moment) fits(ticks int64) error {
 	return fmt.Errorf("that is %s, and a demo has at most %s", m.span(ticks), m.span(maxDemo))
 }
 
-// usualWay is how long before and after a moment a demo around it is.
+// usualWay is how far a demo around a moment reaches before and after it.
 const usualWay = 30 * time.Second
 
 // around reads TIME or TIME±SPAN.

@@ -12,7 +12,7 @@ import (
 	"recfs/formats/internal/demo"
 )
 
-// What the demo of a run shows before it began and after it ended, in ticks.
+// How many ticks the demo of a run shows before the run began and after it ended.
 const (
 	beforeRun = 50
 	afterRun  = 100
@@ -23,7 +23,7 @@ type run struct {
 	stay   int32
 	tick   int32 // in which it ended
 	time   int32 // in ticks
-	number int32 // of those in the tick that would have the same name, from 1 on
+	number int32 // among runs of the tick that would have the same name, from 1 on
 }
 
 // began returns the tick in which the run began, which may be before the recording.
@@ -40,8 +40,8 @@ func (r *recording) runs() (list []run, finishes []int32) {
 	return slices.DeleteFunc(r.finishes(), func(n run) bool { return n.number == 0 }), finishes
 }
 
-// finishes returns the finishes of all stays as runs, sorted by their names. The number of one that
-// has no demo is 0.
+// finishes returns the finishes of all stays as runs, sorted by their names. Those without a
+// demo have the number 0.
 func (r *recording) finishes() (list []run) {
 	for _, f := range r.idx.finishes {
 		if f.stay == noStay {
@@ -71,13 +71,13 @@ func (r *recording) finishes() (list []run) {
 	return list
 }
 
-// isShown reports whether demos show the client of a stay, or noStay.
+// isShown reports whether demos show the client of a stay, which may be noStay.
 func (r *recording) isShown(stay int32) bool {
 	return stay != noStay && r.idx.stays[stay].cid < demo.MaxClients
 }
 
-// maxRun bounds the ticks of the demo of a run, each of which takes a byte at least: a few records
-// can claim any number of them. Here are seven days.
+// maxRun bounds the ticks of the demo of a run: seven days. Each takes a byte at least, and a few
+// records can claim any number of them.
 const maxRun = 1 << 25
 
 // hasDemo reports whether a run has a demo.
@@ -129,8 +129,8 @@ func (r *recording) runTicks(n *run) (first, last int32) {
 	return int32(min(from, math.MaxInt32)), int32(to)
 }
 
-// runShot returns what the demo of a run shows: the runner, and who was in its team before the tick
-// in which it finished, for in that the server takes them out of the team.
+// runShot returns what the demo of a run shows: the runner, and the players that were in its team
+// before the tick in which it finished. In that tick the server takes them out of the team.
 func (r *recording) runShot(ctx context.Context, h *header, n *run) (*shot, error) {
 	s := &shot{follow: n.stay, shown: map[int32]bool{n.stay: true}, race: true, began: n.began()}
 	if n.tick <= r.idx.firstTick() {

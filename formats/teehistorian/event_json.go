@@ -77,7 +77,7 @@ func (e *event) client() (cid int32, ok bool) {
 	return e.cid, true
 }
 
-// appendRest appends the further members of e, each behind a comma, and the bracket that closes it.
+// appendRest appends the other members of e, each after a comma, and the bracket that closes it.
 func (r *renderer) appendRest(b []byte, e *event) []byte {
 	switch e.kind {
 	case playerDiff:
@@ -215,7 +215,7 @@ func (r *renderer) appendPayload(b []byte, e *event) []byte {
 	return b
 }
 
-// appendTickHead appends what stands before the events of a tick in a line of lines/.
+// appendTickHead appends the part of a line of lines/ before the events.
 func appendTickHead(b []byte, tick int32) []byte {
 	b = append(b, `{"tick":`...)
 	b = jsonenc.AppendInt(b, tick)

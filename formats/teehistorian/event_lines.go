@@ -10,13 +10,13 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// lineGroupSize is the size from which on a group of lines ends.
+// lineGroupSize is the size from which a group of lines ends.
 const lineGroupSize = 32 << 10
 
 // A lineGroup is a stretch of the lines of events.txt as the index keeps them: compressed, and
 // without the names of the stays.
 type lineGroup struct {
-	size   int64 // once expanded
+	size   int64 // decompressed
 	packed []byte
 }
 
@@ -26,7 +26,7 @@ type lineWriter struct {
 	tick int32 // of the line before
 }
 
-// add writes a line behind those before:
+// add writes a line after those before:
 //
 //	| tick - tick before | who | with bool | [who] | text |
 //
@@ -58,7 +58,7 @@ func (w *lineWriter) end() lineGroup {
 	return g
 }
 
-// reopen makes the last group the open one again, if it is not full.
+// reopen opens the last group again if it is not full.
 func (w *lineWriter) reopen(x *index) error {
 	n := len(x.lines) - 1
 	if n < 0 || x.lines[n].size >= lineGroupSize {
@@ -74,8 +74,8 @@ func (w *lineWriter) reopen(x *index) error {
 	return nil
 }
 
-// all returns the lines of a group in a recording of so many stays. The text of one is valid as
-// long as it is the latest.
+// all returns the lines of a group in a recording of so many stays. The text of a line is
+// valid until the next.
 func (g *lineGroup) all(stays int) iter.Seq2[logLine, error] {
 	return func(yield func(logLine, error) bool) {
 		raw, err := wire.Unzstd(g.packed, g.size)

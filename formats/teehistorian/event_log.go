@@ -24,22 +24,22 @@ func appendTwoDigits(b []byte, n int64) []byte {
 	return append(b, byte('0'+n/10), byte('0'+n%10))
 }
 
-// A logLine is a line of events.txt without the names of the stays in it, which are known only in
-// the end.
+// A logLine is a line of events.txt. It lacks the names of its stays, which are known only at the
+// end.
 type logLine struct {
 	tick int32
 	who  who
-	text []byte // with a space before, without a newline
-	with *who   // whom the text ends with
+	text []byte // after a space, without a newline
+	with *who   // with whom the text ends; nil: nobody
 }
 
-// who stands for a stay's directory, or for what is there in its place.
+// A who stands for the directory of a stay, or for a word in its place.
 type who struct {
 	stay int32 // noStay: word
 	word string
 }
 
-// nobody is who a line without one is about.
+// nobody is for lines about no client.
 var nobody = who{stay: noStay}
 
 // A logWriter writes lines of events.txt.
@@ -58,7 +58,7 @@ func (w *logWriter) append(b []byte, l *logLine) []byte {
 	return append(w.appendText(b, l), '\n')
 }
 
-// appendText appends what stands behind the times, with a space before.
+// appendText appends the part of a line after the times, with a space before it.
 func (w *logWriter) appendText(b []byte, l *logLine) []byte {
 	if l.who != nobody {
 		b = w.appendWho(append(b, ' '), l.who, l.tick)
@@ -70,7 +70,7 @@ func (w *logWriter) appendText(b []byte, l *logLine) []byte {
 	return b
 }
 
-// appendTime appends the time of a tick in UTC to the hundredth, - if it has none.
+// appendTime appends the time of a tick in UTC, to the hundredth of a second, or - if it has none.
 func (w *logWriter) appendTime(b []byte, tick int32) []byte {
 	at, ok := w.start.at(tick)
 	if !ok {
@@ -86,9 +86,9 @@ func (w *logWriter) appendWho(b []byte, of who, tick int32) []byte {
 	return append(b, w.who(of.stay, tick)...)
 }
 
-// nameDelay is how many ticks after a line in events.txt a stay may get its name for the line to
-// have it (docs/tree/teehistorian.md section 9). Without a bound no line of a growing recording
-// would ever be certain.
+// nameDelay is how many ticks after a line of events.txt its stay may still get the name for that
+// line (docs/tree/teehistorian.md section 9). Without a bound, no line of a growing recording would
+// ever be certain.
 const nameDelay = 1500
 
 // who returns the stay that e counts for, or the id.
@@ -99,7 +99,7 @@ func (e *event) who(cid int32) who {
 	return who{noStay, idText(cid)}
 }
 
-// idText is a client id with at least two digits, or the word for an id that stands for no client.
+// idText returns a client id with at least two digits, or the word for an id that is no client.
 func idText(cid int32) string {
 	if word, ok := commandSources[cid]; ok {
 		return word
@@ -118,7 +118,7 @@ func (s *state) who(cid int32) who {
 }
 
 // logLine returns the line of e in events.txt (docs/tree/teehistorian.md section 9), if it has one.
-// No record has two. Its text is put where buf is.
+// No record has two. The text reuses buf.
 func (s *state) logLine(e *event, buf []byte) (logLine, bool) {
 	l := logLine{tick: e.tick, who: e.who(e.cid), text: buf[:0]}
 	switch e.kind {
@@ -143,8 +143,8 @@ func (s *state) logLine(e *event, buf []byte) (logLine, bool) {
 	return l, len(l.text) > 0
 }
 
-// tells reports whether there is something to tell of an EX record: of one with missing fields only
-// if it is a team save that can be named.
+// tells reports whether an EX record is worth a line. One with missing fields is only if it is a
+// team save that can be named.
 func (e *event) tells() bool {
 	p := &e.payload
 	return (p.typ.event != "player_name" || e.renamed) && (!p.short || find(p.values, "save_id").bytes != nil)

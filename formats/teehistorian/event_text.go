@@ -6,7 +6,7 @@ import (
 	"recfs/formats"
 )
 
-// log renders the part of events.txt in group g. It is whole unless it ends before a line that is
+// log renders the part of events.txt in group g. whole is false if it ends before a line that is
 // held back.
 func (r *recording) log(ctx context.Context, g int) (b []byte, whole bool, err error) {
 	group := &r.idx.lines[g]
@@ -29,13 +29,13 @@ func (r *recording) log(ctx context.Context, g int) (b []byte, whole bool, err e
 	return b, true, nil
 }
 
-// holds reports whether a line is held back in a recording that grows: it has a stay that may still
-// get its name.
+// holds reports whether a line of a growing recording is held back, as one of its stays may still
+// get a name.
 func (r *recording) holds(l *logLine) bool {
 	return r.growing && (r.mayBeNamed(l.who, l.tick) || l.with != nil && r.mayBeNamed(*l.with, l.tick))
 }
 
-// mayBeNamed reports whether a stay without a name may get one that counts for a line of that tick.
+// mayBeNamed reports whether a stay has no name and may still get one for a line of that tick.
 func (r *recording) mayBeNamed(of who, tick int32) bool {
 	if of.stay == noStay {
 		return false
@@ -44,8 +44,8 @@ func (r *recording) mayBeNamed(of who, tick int32) bool {
 	return len(s.names) == 0 && s.drop == nil && r.idx.tail.tick-nameDelay <= tick
 }
 
-// who returns what stands for a stay in the line of a tick: its directory, or the client id where
-// its name came too late or never.
+// who returns what stands for a stay in a line of that tick: its directory, or the client id if its
+// name came too late or never.
 func (r *recording) who(stay, tick int32) string {
 	s := r.idx.stays[stay]
 	if len(s.names) == 0 || s.named-nameDelay > tick {

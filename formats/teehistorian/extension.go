@@ -10,8 +10,8 @@ type extensionType struct {
 	event  string // as in the tree
 	name   string // hashes to its UUID
 	fields []field
-	kind   string // in which the page shows it (docs/tree/page.md section 3), "": it does not
-	line   string // in events.txt, "": it has none; $ stands before a field
+	kind   string // as which the page shows it (docs/tree/page.md section 3); "": it does not
+	line   string // in events.txt, where $NAME is the value of a field; "": it has none
 }
 
 // extensionTypes are the known kinds of EX records, in the order of docs/formats/teehistorian.md
@@ -64,10 +64,10 @@ type payload struct {
 	typ    *extensionType
 	values []value
 	short  bool // fields are missing
-	longer bool // there are bytes behind the fields
+	longer bool // there are bytes after the fields
 }
 
-// decode decodes an EX record into p, whose slice it uses again.
+// decode decodes an EX record into p. It reuses the slice of p.
 func (p *payload) decode(r *record) {
 	p.typ = extensions[r.uuid]
 	if p.typ == nil {
@@ -77,7 +77,7 @@ func (p *payload) decode(r *record) {
 	p.values, p.short, p.longer = values, !ok, n < len(r.data)
 }
 
-// client returns the client id, which is the first field of the records of one.
+// client returns the client id if the record has one: it is the first field.
 func (p *payload) client() (cid int32, ok bool) {
 	if len(p.values) == 0 || p.values[0].name != "cid" {
 		return 0, false

@@ -18,7 +18,7 @@ const (
 	emoticonField           // int, shown with its name
 	uuidField
 	textField
-	restField  // all bytes left
+	restField  // all remaining bytes
 	sixInts    // as a list
 	sixTexts   // as a list
 	listLength = 6
@@ -39,9 +39,8 @@ type value struct {
 	texts [listLength][]byte
 }
 
-// decodeFields appends the values of fields at payload[p:] to dst. It returns the position behind
-// them and whether all were there. Of a string without its 00 the bytes that are there count as its
-// value.
+// decodeFields appends the values of fields at payload[p:] to dst. It returns the position after
+// them and whether all were there. A string that lacks its 00 has the bytes that are there.
 func decodeFields(dst []value, fields []field, payload []byte, p int) ([]value, int, bool) {
 	u := unpacker{b: payload, p: p}
 	for _, spec := range fields {
@@ -92,7 +91,7 @@ func find(values []value, name string) value {
 	return value{}
 }
 
-// appendFields appends the values as members of a JSON object, each with a comma before it.
+// appendFields appends the values as members of a JSON object, each after a comma.
 func appendFields(dst []byte, values []value) []byte {
 	for i := range values {
 		v := &values[i]

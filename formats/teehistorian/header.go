@@ -23,23 +23,23 @@ const name = "teehistorian"
 // magic begins every file; the header follows, up to a 00.
 var magic = [16]byte{0x69, 0x9d, 0xb1, 0x7b, 0x8e, 0xfb, 0x34, 0xff, 0xb1, 0xd8, 0xda, 0x6f, 0x60, 0xc1, 0x5d, 0xd1}
 
-// defaultMaxHeader bounds the header where no option does. Real ones have up to 6 KiB.
+// defaultMaxHeader bounds the header unless an option does. Real headers have up to 6 KiB.
 const defaultMaxHeader = 16 << 20
 
 const (
-	// identCost is about what the name of an extension takes, and as much again of the list that is
-	// free.
+	// identCost is about what the name of an extension takes: one half itself, the other what a
+	// list that grows has to spare.
 	identCost = 80
 
 	// memberCost is about what a member takes while header.json is made: itself, and its place in
 	// the map of keys.
 	memberCost = 512
 
-	// smallHeader is up to how many bytes are taken without asking.
+	// smallHeader is how much memory a header may take without asking for it.
 	smallHeader = 512 << 10
 )
 
-// A header is what stands before the records (docs/formats/teehistorian.md section 3).
+// A header is the part before the records (docs/formats/teehistorian.md section 3).
 type header struct {
 	json   []byte // an object, as stored
 	idents []ident
@@ -48,7 +48,7 @@ type header struct {
 	version1 bool // the records are those of version 1
 }
 
-// readHeader reads the header of a recording, which has at most limit bytes; 0: as many as by
+// readHeader reads the header of a recording, which has at most limit bytes; 0 stands for the
 // default.
 func readHeader(ctx context.Context, r io.ReaderAt, limit int64) (*header, error) {
 	var head [len(magic)]byte
@@ -80,7 +80,7 @@ func readHeader(ctx context.Context, r io.ReaderAt, limit int64) (*header, error
 	return h, nil
 }
 
-// readText reads up to the 00 that ends the header.
+// readText reads the text of the header, up to the 00 that ends it.
 func readText(ctx context.Context, r io.ReaderAt, off, limit int64) (text []byte, err error) {
 	for n := 0; int64(n) <= limit; n = len(text) {
 		if 4*n > smallHeader {
@@ -104,8 +104,8 @@ func readText(ctx context.Context, r io.ReaderAt, off, limit int64) (text []byte
 	return nil, formats.Corrupt(name, off, "the header has no end within %d bytes, the limit of --max-metadata", limit)
 }
 
-// charge counts what is made of the header: of each byte some, as it may become a U+FFFD, and of
-// each mark so many.
+// charge counts the memory for what is made of the header: some bytes for each byte, which may
+// become a U+FFFD, and so many for each mark.
 func (h *header) charge(ctx context.Context, mark byte, each int) error {
 	n := int64(12*len(h.json) + each*bytes.Count(h.json, []byte{mark}))
 	if n <= smallHeader {
@@ -115,8 +115,8 @@ func (h *header) charge(ctx context.Context, mark byte, each int) error {
 	return err
 }
 
-// find returns the value of a key as it is stored, nil if there is none. Of a repeated key the last
-// one counts.
+// find returns the value of a key as it is stored, nil if there is none. If a key is
+// repeated, the last one counts.
 func (h *header) find(key string) (value []byte) {
 	w := jsonenc.Walk(h.json)
 	for quoted := range w.Members() {
@@ -139,7 +139,7 @@ func (h *header) text(key string) string {
 // isString reports whether a value is a string.
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
-// formatVersion is the version with the minor version, if there is one.
+// formatVersion is the version, with the minor version if there is one.
 func (h *header) formatVersion() string {
 	v := h.text("version")
 	minor := h.find("version_minor")
@@ -157,14 +157,14 @@ func plain(value []byte) string {
 	return cleanText(value)
 }
 
-// startLayouts are those of start_time: of version 2, with the zone as RFC 3339 has it, and of
-// version 1.
+// startLayouts are the layouts of start_time: that of version 2, the same with a zone as in RFC
+// 3339, and that of version 1.
 var startLayouts = [...]string{"2006-01-02T15:04:05-0700", time.RFC3339, "2006-01-02 15:04:05 -0700"}
 
-// A startTime is when tick 0 was, nil if that is not known.
+// A startTime is the time of tick 0, nil if that is not known.
 type startTime struct{ *time.Time }
 
-// startTime returns when the game began, in UTC.
+// startTime returns the time at which the game began, in UTC.
 func (h *header) startTime() startTime {
 	for _, layout := range startLayouts {
 		if t, err := time.Parse(layout, h.text("start_time")); err == nil && formats.HasDate(t) {
@@ -184,7 +184,7 @@ func (s startTime) at(tick int32) (t time.Time, ok bool) {
 	return t, formats.HasDate(t)
 }
 
-// tickTime is how long so many ticks take.
+// tickTime returns how long n ticks take.
 func tickTime(n int64) time.Duration { return time.Duration(n) * tickMS * time.Millisecond }
 
 // An ident is the name of an extension.

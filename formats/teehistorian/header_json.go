@@ -10,7 +10,7 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// checkObject returns an error if b is not a JSON object, but for bytes that are not UTF-8.
+// checkObject returns an error if b is not a JSON object. Bytes that are not UTF-8 are allowed.
 func checkObject(b []byte) error {
 	if !utf8.Valid(b) {
 		b = []byte(cleanText(b))
@@ -37,8 +37,8 @@ type member struct {
 	isObject bool
 }
 
-// readObject reads the object that is next. Of a repeated key the last value counts, at the first
-// one's place.
+// readObject reads the object that comes next. If a key is repeated, the last value counts, in the
+// place of the first.
 func readObject(w *jsonenc.Walker) (o object) {
 	places := map[string]int{}
 	for quoted := range w.Members() {
@@ -58,15 +58,15 @@ func readObject(w *jsonenc.Walker) (o object) {
 	return o
 }
 
-// unquote returns the bytes of a string, unescaped. They are those of quoted where nothing is
-// escaped.
+// unquote returns the bytes of a string, unescaped. If nothing is escaped, they are a part of
+// quoted.
 func unquote(quoted []byte) []byte {
 	body := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(body, '\\') < 0 {
 		return slices.Clip(body)
 	}
 	var out []byte
-	// Runs of bad UTF-8 are copied, everything between is unquoted by encoding/json.
+	// Runs of bad UTF-8 are copied. encoding/json unquotes everything between them.
 	for len(body) > 0 {
 		good := badUTF8(body)
 		var s string
@@ -85,9 +85,9 @@ func (h *header) appendJSON(dst []byte) []byte {
 	return appendObject(dst, readObject(&w))
 }
 
-// appendObject appends o as JSON, with the exact bytes of strings that are not UTF-8 beside them.
+// appendObject appends o as JSON. Strings that are not UTF-8 have their exact bytes beside them.
 func appendObject(dst []byte, o object) []byte {
-	var keys map[string]bool // once a string asks for one more
+	var keys map[string]bool // nil until a string needs one more
 	dst = append(dst, '{')
 	for i, m := range o {
 		if i > 0 {

@@ -11,7 +11,7 @@ import (
 	"recfs/formats"
 )
 
-// A heat counts for how many ticks characters were on the squares of a grid over the map.
+// A heat counts how many ticks characters spent on each square of a grid over the map.
 type heat struct {
 	shift int // a square has 1<<shift tiles a side
 	ticks map[image.Point]int64
@@ -77,7 +77,8 @@ func (h *heat) coarsen() {
 
 func half(p image.Point) image.Point { return image.Pt(p.X>>1, p.Y>>1) }
 
-// area returns the squares of the map, or else those from its corner to where somebody was.
+// area returns the squares of the map, or without a map those from its corner to all that somebody
+// was on.
 func (h *heat) area(m *formats.Outline) image.Rectangle {
 	area := image.Rect(0, 0, 1, 1)
 	if m != nil {
@@ -89,7 +90,7 @@ func (h *heat) area(m *formats.Outline) image.Rectangle {
 	return area
 }
 
-// heat renders heat.png: the map, if there is one, and where how many were for how long.
+// heat renders heat.png: the map, if there is one, and how long players were where.
 func (r *recording) heat(ctx context.Context, m *formats.Outline) ([]byte, error) {
 	held, err := formats.Charge(ctx, squareCost*min(r.idx.positions(), maxSquares)+2*maxHeatPixels)
 	if err != nil {

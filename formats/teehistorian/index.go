@@ -10,8 +10,8 @@ import (
 	"recfs/formats"
 )
 
-// chunkSize is the size from which on a chunk ends with its tick (docs/tree/teehistorian.md
-// section 2).
+// chunkSize is the size from which a chunk ends with its tick (docs/tree/teehistorian.md section
+// 2).
 const chunkSize = 128 << 10
 
 // maxAnomalies is how many anomalies are listed.
@@ -54,7 +54,7 @@ type index struct {
 
 	texts    texts                      // of the checkpoints
 	byClient map[int32][]int32          // stays of each client id
-	decoded  atomic.Pointer[chunkTicks] // the latest, for ticks that are asked for one by one
+	decoded  atomic.Pointer[chunkTicks] // the latest; ticks are often asked for one by one
 }
 
 // counts are the numbers of events by name.
@@ -63,7 +63,7 @@ type counts struct {
 	extensions map[string]int64
 }
 
-// A problem is an element of problems in index.json, with which the pass goes on or ends.
+// A problem is an element of problems in index.json. The pass goes on with it, or ends.
 type problem struct {
 	code    string
 	offset  int64
@@ -87,7 +87,7 @@ type chunk struct {
 // A checkpoint is the state before a record.
 type checkpoint struct {
 	tick    int32 // of the decoder
-	last    int32 // of the decoder, for the tail only; where a tick begins any great id will do
+	last    int32 // of the decoder, for the tail only: where a tick begins, any great id will do
 	stays   int32 // how many have begun
 	players []byte
 }
@@ -103,7 +103,7 @@ type practiceChange struct {
 // A stay is one client on one client id (docs/tree/teehistorian.md section 7).
 type stay struct {
 	cid        int32
-	firstChunk int32 // the chunks with rows of it lie between, -1 if there are none
+	firstChunk int32 // its rows lie in the chunks from here to lastChunk; -1: it has none
 	lastChunk  int32
 
 	named      int32 // tick of the first of names
@@ -163,11 +163,11 @@ type finishEvent struct {
 	tick, time int32
 	stay       int32 // or noStay
 	id         int32 // of the client, or of the team
-	name       int   // number of the text that the client was called by, from 1 on; 0: none
+	name       int   // number of the text with the name of the client, from 1 on; 0: none
 	team       bool
 }
 
-// tell tells a stay, if there is one, of a finish.
+// tell adds a finish to its stay, if it has one.
 func (f *finishEvent) tell(stays []*stay) {
 	if 0 <= f.stay && int(f.stay) < len(stays) {
 		s := stays[f.stay]
@@ -220,7 +220,7 @@ func (x *index) tickNumber(i int) int32 {
 	return x.ticksOf(k)[i-x.chunks[k].ordinal]
 }
 
-// spans tells whether tick t lies between the first and the last one with records.
+// spans reports whether tick t lies between the first and the last tick with records.
 func (x *index) spans(t int64) bool {
 	n := len(x.chunks)
 	return n > 0 && int64(x.chunks[0].first) <= t && t <= int64(x.chunks[n-1].last)
@@ -236,20 +236,21 @@ func (x *index) searchTick(t int64) int {
 	return x.chunks[k].ordinal + sort.Search(len(ticks), func(i int) bool { return int64(ticks[i]) >= t })
 }
 
-// chunkOf returns the chunk of findTick.
+// chunkOf returns the chunk that findTick does.
 func (x *index) chunkOf(t int32) int {
 	return sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].first > t }) - 1
 }
 
-// findTick returns the chunk and the place in it of the last tick with records that is not behind
-// t. t is not before the first.
+// findTick returns the last tick with records that is not after t, as its chunk and its place in
+// that. t is not before the first.
 func (x *index) findTick(t int32) (k, i int) {
 	k = x.chunkOf(t)
 	ticks := x.ticksOf(k)
 	return k, sort.Search(len(ticks), func(i int) bool { return ticks[i] > t }) - 1
 }
 
-// chunkStart returns where chunk k begins, or the records end.
+// chunkStart returns the offset at which chunk k begins; after the last, that at which the records
+// end.
 func (x *index) chunkStart(k int) int64 {
 	if k >= len(x.chunks) {
 		return x.bytes
@@ -309,8 +310,8 @@ func (x *index) dirs(safe func(string) string) []string {
 	return dirs
 }
 
-// appendTicks appends ascending ticks, of which there is at least one: the lengths of runs of ticks
-// with and without records, in turns, as uvarints. The first tick is known to the reader.
+// appendTicks appends one or more ascending ticks: the lengths of the runs of ticks with and
+// without records, in turns, as uvarints. The reader knows the first tick.
 func appendTicks(b []byte, ticks []int32) []byte {
 	run := uint64(1)
 	for i := 1; i < len(ticks); i++ {
@@ -355,11 +356,11 @@ func decodeTicks(b []byte, first int32, n int) ([]int32, bool) {
 	return ticks, true
 }
 
-// An interner keeps one of equal texts of stays: most players come again and again, and all of them
-// run one of a few versions.
+// An interner keeps one of several equal texts of stays: most players come again and again, with
+// one of a few versions.
 type interner map[string]string
 
-// text returns s, the one that is kept.
+// text returns the kept text that equals s.
 func (n interner) text(s string) string {
 	known, ok := n[s]
 	if !ok {

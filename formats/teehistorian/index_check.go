@@ -5,12 +5,12 @@ import (
 	"recfs/formats/internal/indexfile"
 )
 
-// maxSize is what the length of a part of a file may be in a saved index. There are so few of them
-// in one that their sum is no overflow.
+// maxSize bounds the length of a part of a file in a saved index. An index has so few parts that
+// their sum cannot overflow.
 const maxSize = 1 << 40
 
-// check holds the values of a decoded index against each other and against the size of the source,
-// so that nothing that uses it needs to doubt them.
+// check compares the values of a decoded index with each other and with the size of the source, so
+// that no other code needs to doubt them.
 func (x *index) check(size int64) error {
 	switch {
 	case x.bytes < x.start, size != formats.UnknownSize && x.bytes > size:
@@ -46,7 +46,7 @@ func (x *index) wrong(what string) error {
 	return formats.Corrupt(name, 0, "index: %s cannot be", what)
 }
 
-// checkChunks looks at the chunks, which follow each other up to the end.
+// checkChunks checks the chunks, which follow each other up to the end.
 func (x *index) checkChunks() error {
 	offset, tick, stays := x.start, int32(-1), int32(0)
 	for i := range x.chunks {
@@ -70,7 +70,7 @@ func (x *index) checkChunks() error {
 	return x.checkCheckpoint(&x.tail, stays, x.texts)
 }
 
-// checkCheckpoint looks at a checkpoint that comes after so many stays and has these texts.
+// checkCheckpoint checks a checkpoint that comes after so many stays and refers to these texts.
 func (x *index) checkCheckpoint(c *checkpoint, stays int32, texts texts) error {
 	if c.stays < stays || int(c.stays) > len(x.stays) {
 		return x.wrong("the stays of a checkpoint")
@@ -86,7 +86,7 @@ func (x *index) checkCheckpoint(c *checkpoint, stays int32, texts texts) error {
 	return r.Err()
 }
 
-// checkStays holds what the chunks have of the stays against what there is in all.
+// checkStays compares the totals of the stays with the sums over all chunks.
 func (x *index) checkStays() error {
 	sums := make([][tables]int64, len(x.stays))
 	var list []activity
@@ -123,7 +123,7 @@ func (x *index) checkStays() error {
 	return x.checkTail()
 }
 
-// checkTail looks at the activity of the last chunk, which is taken out of the stays when the
+// checkTail checks the activity of the last chunk, which is taken out of the stays again when the
 // recording has grown.
 func (x *index) checkTail() error {
 	last := int32(-1)

@@ -11,11 +11,11 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// The saved index: each part has its bytes in the comment of the function that writes and reads it.
-// Numbers are varints where nothing else is said, and "text", "blob", "bool" and "[…]" for what may
-// be missing are those of indexfile.
+// The saved index. The comment of each function has the layout that it writes and reads. Numbers
+// are varints unless it says otherwise. "text", "blob", "bool" and "[…]", a value that may be
+// missing, are those of indexfile.
 
-// The least bytes that an element of a list takes, from the rulers below.
+// The fewest bytes that an element of each list takes, by the layouts below.
 const (
 	minExtension = 1 + 1
 	minProblem   = 1 + 1 + 1 + 1
@@ -112,10 +112,10 @@ func codeSizes(c indexfile.Codec, list []int64) {
 	}
 }
 
-// codeTick is for a number of 31 bits, which a tick is.
+// codeTick writes or reads a number of 31 bits, such as a tick.
 func codeTick(c indexfile.Codec, v *int32) { indexfile.Uint(c, v, math.MaxInt32) }
 
-// code goes on over the events that are extensions.
+// code writes or reads the counts of extensions.
 func (n *counts) code(c indexfile.Codec) {
 	events := slices.Sorted(maps.Keys(n.extensions))
 	if c.R != nil {
@@ -202,7 +202,7 @@ func writeChunkActivity(w *indexfile.Writer, list []activity) {
 	}
 }
 
-// readChunkActivity appends the list to the one that it is given.
+// readChunkActivity appends what writeChunkActivity wrote to list.
 func readChunkActivity(list []activity, b []byte) ([]activity, error) {
 	r := indexfile.NewReader(name, b)
 	last := uint64(0)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// bestRun returns the fastest of some runs; of equal ones the first.
+// bestRun returns the fastest run of a list, the first of equal ones.
 func bestRun(list []run) *run {
 	best := slices.MinFunc(list, func(a, b run) int { return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.tick, b.tick)) })
 	return &best
@@ -39,7 +39,7 @@ func (p *plotter) appendBest(b []byte, stroke int64) []byte {
 	return b
 }
 
-// A legend says below the picture whose the colours are.
+// A legend below the picture says whose colours these are.
 type legend struct {
 	size, height int64 // of letters, and of all
 	svg          []byte

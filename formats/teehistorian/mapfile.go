@@ -11,15 +11,15 @@ import (
 	"recfs/formats"
 )
 
-// mapsDir is the folder beside a recording where its map is looked for, too.
+// mapsDir is the folder beside a recording in which its map may lie, too.
 const mapsDir = "maps"
 
-// maxMap bounds the map file that is looked at.
+// maxMap bounds the size of a map file.
 const maxMap = 64 << 20
 
-// findMap returns the map file of a recording that was found in fsys, and what it is called there,
-// nil if it is not there: the one with the name and the SHA-256 of the header, beside the recording
-// or in the folder maps.
+// findMap returns the map file of a recording and its path in fsys, the folder of the recording. It
+// has the name and the SHA-256 that the header tells, and lies there or in maps. Without one,
+// content is nil.
 func findMap(fsys iofs.FS, h *header) (content []byte, at string) {
 	name, sum := h.text("map_name"), strings.ToLower(h.text("map_sha256"))
 	if fsys == nil || name == "" || sum == "" || strings.Contains(name, "/") {

@@ -93,15 +93,15 @@ type message struct {
 	ok       bool // all fields are there
 }
 
-// isStart reports whether the message begins the game for its client.
+// isStart reports whether the game begins for the client with this message.
 func (m *message) isStart() bool { return m.ok && m.typ.name == "Cl_StartInfo" }
 
-// isInfo tells whether the message says how its client is called.
+// isInfo reports whether the message has the name of its client.
 func (m *message) isInfo() bool {
 	return m.ok && (m.typ.name == "Cl_StartInfo" || m.typ.name == "Cl_ChangeInfo")
 }
 
-// decode decodes the payload of a client that speaks p, as far as that is known.
+// decode decodes the payload of a client that speaks p, if that is known.
 func (m *message) decode(data []byte, p protocol) {
 	*m = message{protocol: p, values: m.values[:0]}
 	head, at, ok := intAt(data, 0)

@@ -29,8 +29,8 @@ type builder struct {
 	chunk    chunk
 	tickList []int32
 	active   []active   // by place in state.players
-	past     []activity // of stays that are not the latest any more
-	digits   int        // what else lines/ has of frequent kinds since the last fold
+	past     []activity // of stays that are no longer the latest of their ids
+	digits   int        // what else frequent kinds add to lines/ since the last fold
 	scratch  []byte
 	part     indexfile.Writer // of the index
 	text     []byte           // of a line of events.txt
@@ -55,8 +55,8 @@ type active struct {
 	inputLen  int // characters of the numbers of the player's input
 }
 
-// A gathered is the number of records of a frequent kind, and the characters of the numbers in
-// their rows, since the last fold.
+// A gathered counts the records of a frequent kind since the last fold, and the characters of the
+// numbers in their rows.
 type gathered struct {
 	count, digits int
 }
@@ -65,7 +65,7 @@ func newActive(p *player) active {
 	return active{activity: activity{stay: p.stay}, cidLen: jsonenc.IntLen(p.cid), inputLen: inputLen(&p.input)}
 }
 
-// inputLen is the number of characters of the numbers of an input.
+// inputLen is how many characters the numbers of an input have.
 func inputLen(input *[inputs]int32) int {
 	n := 0
 	for _, v := range input {
@@ -74,7 +74,7 @@ func inputLen(input *[inputs]int32) int {
 	return n
 }
 
-// lengths remembers the length of a number that changes little.
+// lengths remembers the length of a number that seldom changes much.
 type lengths struct {
 	first  int32  // the numbers from here on
 	count  uint32 // and so many more
@@ -106,8 +106,8 @@ func buildIndex(ctx context.Context, src io.ReaderAt, size int64, h *header) (*i
 	return extendIndex(ctx, x, src, size, h)
 }
 
-// extendIndex goes on where x ends, which the bytes before must still be the same for. It changes
-// x.
+// extendIndex goes on where x ends, and changes x. The bytes up to there must be those that x was
+// made of.
 func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *header) (*index, error) {
 	dec := newDecoder(h.version1)
 	dec.tick, dec.last = x.tail.tick, x.tail.last
@@ -191,7 +191,8 @@ func (b *builder) isFull(offset int64) bool {
 	return !b.open || offset-b.chunk.offset >= chunkSize
 }
 
-// startTick begins a tick, and a chunk if it is time, with a record that is not applied yet.
+// startTick begins a tick, and a chunk if it is time for one, with a record that is not applied
+// yet.
 func (b *builder) startTick(r *record) {
 	if b.isFull(r.offset) {
 		tick := b.chunk.last
@@ -219,7 +220,7 @@ func (b *builder) measureTick(tick int32) {
 	b.tickLimit = min(int64(jsonenc.Pow10[b.tickLen]), (int64(jsonenc.Pow10[time])+tickMS-1)/tickMS)
 }
 
-// openChunk begins a chunk with record r; before it the tick was another.
+// openChunk begins a chunk with record r. tick is the one before it.
 func (b *builder) openChunk(r *record, tick int32) {
 	b.open = true
 	b.chunk = chunk{
@@ -252,8 +253,8 @@ func (b *builder) closeChunk(end int64) {
 	b.chunks = append(b.chunks, b.chunk)
 }
 
-// flush sets activity to what the open chunk holds for each stay, which is counted in the stay too,
-// and begins anew.
+// flush sets activity to what the open chunk holds for each stay, adds that to the stays, and
+// begins anew.
 func (b *builder) flush() {
 	b.fold()
 	b.activity = b.activity[:0]
@@ -302,7 +303,7 @@ func (b *builder) finish() {
 	b.sortStays()
 }
 
-// reopen makes the last chunk of the index the open one again and drops what was said of its end.
+// reopen opens the last chunk of the index again, and drops what was said about its end.
 func (b *builder) reopen() {
 	b.problems = slices.DeleteFunc(b.problems, func(p problem) bool { return p.final })
 	if len(b.chunks) == 0 {

@@ -23,15 +23,16 @@ const (
 // A position of a character.
 type position struct{ x, y int32 }
 
-// A path is where a stay's characters went: one line a life, and one more behind each teleport.
+// A path is the way of the characters of a stay: a line for each life, and one more after each
+// teleport.
 type path struct {
 	lives [][]position
-	jumps map[int]bool // which of them go on behind a teleport
+	jumps map[int]bool // which of them go on after a teleport
 	alive bool
 	last  position
 }
 
-// maxStep is how far a character may get in a record: what is farther is a teleport, or a respawn
+// maxStep is how far a character may get in one record. A longer step is a teleport, or a respawn
 // within a tick.
 const maxStep = 10 * tile
 
@@ -86,7 +87,7 @@ func (p *plotter) add(e *event) {
 	}
 }
 
-// add goes on to a position, and reports whether the path has a point more.
+// add goes on to a position, and reports whether the path got another point.
 func (p *path) add(at position, step int32) bool {
 	jump := p.alive && !near(p.last, at, maxStep)
 	if jump {
@@ -120,7 +121,7 @@ func (p *plotter) end(path *path) {
 	}
 }
 
-// near tells whether two positions are closer than step in both directions.
+// near reports whether two positions are closer than step in both directions.
 func near(a, b position, step int32) bool {
 	return abs(int64(a.x)-int64(b.x)) < int64(step) && abs(int64(a.y)-int64(b.y)) < int64(step)
 }
@@ -213,7 +214,7 @@ func (r *recording) drawPaths(p *plotter, m *formats.Outline) []byte {
 	return append(append(b, l.svg...), "</svg>\n"...)
 }
 
-// opacity is less the more of the area the lines cover, so that it shows where many went.
+// opacity is the lower the more of the area the lines cover, so that it shows where many went.
 func (p *plotter) opacity(stroke int64, area float64) float64 {
 	length := 0.0
 	for _, path := range p.paths {
@@ -226,8 +227,8 @@ func (p *plotter) opacity(stroke int64, area float64) float64 {
 	return min(max(0.1*area/max(length*float64(stroke), 1), 0.25), 0.9)
 }
 
-// A path is as wide as a pixel where all of the map is seen on a screen, between an eighth of a
-// tile and a tile.
+// A path is as wide as a pixel when the whole map fills a screen, but between an eighth of a tile
+// and a tile.
 const (
 	minStroke    = 4
 	screenPixels = 1500
@@ -239,8 +240,8 @@ const goldenAngle = 137.508
 // strokeColour is hsl(degrees, 70%, 45%) as #rrggbb.
 func strokeColour(degrees float64) string { return hsl(degrees, 0.7, 0.45) }
 
-// hsl is a colour as #rrggbb by the formula of CSS Color 4: not all programs that draw SVG know
-// hsl.
+// hsl returns a colour as #rrggbb by the formula of CSS Color 4. Not all programs that draw SVG
+// know hsl().
 func hsl(degrees, saturation, light float64) string {
 	channel := func(n float64) int {
 		k := math.Mod(n+degrees/30, 12)
@@ -308,7 +309,7 @@ func appendOutline(b []byte, m *formats.Outline) []byte {
 	return append(b, "\"/>\n"...)
 }
 
-// appendRectangle appends a rectangle of the height of a tile as part of a path.
+// appendRectangle appends a rectangle as high as a tile as part of a path.
 func appendRectangle(b []byte, x, y, width int) []byte {
 	b = jsonenc.AppendInt(append(b, 'M'), x)
 	b = jsonenc.AppendInt(append(b, ' '), y)

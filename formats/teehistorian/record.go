@@ -79,14 +79,14 @@ func newDecoder(version1 bool) decoder {
 }
 
 // decode decodes the record at the start of b, which is not empty, and returns its length. On an
-// error the decoder has not moved.
+// error the decoder stays where it is.
 func (d *decoder) decode(b []byte, r *record) (int, error) {
 	if len(b) >= maxFixed {
 		if n := decodeFixed(b, r); n > 0 {
 			return n, d.follow(r)
 		}
 	} else {
-		// Zeros end every int, so a record that is cut shows by its length.
+		// A zero ends any int, so a record that is cut off turns out longer than b.
 		var pad [maxFixed + 2*maxInt]byte
 		copy(pad[:], b)
 		if _, id := readInt(pad[:], 0); id > len(b) {

@@ -12,13 +12,13 @@ import (
 // saves, have 64 KiB.
 const maxRecord = 64 << 20
 
-// errEnd says that there is no further record: the bytes end behind the last one.
+// errEnd says that there is no further record: the bytes end after the last one.
 var errEnd = errors.New("end of the records")
 
 // A scanner reads records one after another from a source.
 type scanner struct {
 	src   io.ReaderAt
-	limit int64 // where the records end at the latest, formats.UnknownSize if only reading tells
+	limit int64 // the records end here at the latest; formats.UnknownSize if only reading tells
 	dec   decoder
 
 	buf    []byte // window of the source
@@ -64,7 +64,8 @@ func (s *scanner) next(r *record) error {
 // position returns where the next record begins.
 func (s *scanner) position() int64 { return s.offset + int64(s.pos) }
 
-// fits tells whether a record that is not whole in the window of n bytes may be once more is read.
+// fits returns an error if a record that is cut off by the window, of n bytes, cannot become whole
+// by reading more.
 func (s *scanner) fits(short error, n int) error {
 	var by shortBy
 	if errors.As(short, &by) && s.limit >= 0 && by.need > s.limit-s.position() {
@@ -76,13 +77,13 @@ func (s *scanner) fits(short error, n int) error {
 	return nil
 }
 
-// fill reads on behind the window, dropping what lies before the next record.
+// fill reads what follows the window, and drops what lies before the next record.
 func (s *scanner) fill() error {
 	rest := len(s.buf) - s.pos
 	if size := rest + max(s.window, rest); size > cap(s.buf) || s.pos > 0 {
 		b := s.buf
 		if size > cap(b) {
-			b = make([]byte, size+maxFixed) // what is left of a window is mostly less, and so fits the next time
+			b = make([]byte, size+maxFixed) // what is left of a window is usually less, so it fits the next time
 		}
 		copy(b[:rest], s.buf[s.pos:])
 		s.buf, s.offset, s.pos = b[:rest], s.position(), 0

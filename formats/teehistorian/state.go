@@ -2,7 +2,7 @@ package teehistorian
 
 import "maps"
 
-// maxClients bounds the client ids that have a state. Servers use 0 to 127.
+// maxClients bounds the client ids that have a state. Servers use those from 0 to 127.
 const maxClients = 1024
 
 // noStay is the stay of a record that counts for none.
@@ -55,7 +55,7 @@ type effect struct {
 	began   bool // its stay began with it
 	renamed bool // the name of the stay has changed
 	started bool // it is the first Cl_StartInfo of the stay
-	known   bool // position or input behind it is known; it stands in player
+	known   bool // the position or input after it is known, and in player
 	anomaly anomaly
 }
 

@@ -7,8 +7,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// appendState appends what stands behind time_ms in a document of states/
-// (docs/tree/teehistorian.md section 6).
+// appendState appends the part of a document of states/ after time_ms (docs/tree/teehistorian.md
+// section 6).
 func appendState(b []byte, s *state) []byte {
 	b = append(b, ",\n  \"players\": ["...)
 	first := true
@@ -26,7 +26,7 @@ func appendState(b []byte, s *state) []byte {
 	return append(appendTeams(closeList(b, first), s), "\n}\n"...)
 }
 
-// shown tells whether a state has the player.
+// shown reports whether states show the player.
 func (p *player) shown() bool { return p.open || p.alive }
 
 func appendTeams(b []byte, s *state) []byte {
@@ -56,7 +56,7 @@ func closeList(b []byte, empty bool) []byte {
 }
 
 func appendPlayer(b []byte, p *player) []byte {
-	known := p.open // a character may stay behind when its stay has ended
+	known := p.open // a character may outlive its stay
 	b = append(b, `{"cid":`...)
 	b = jsonenc.AppendInt(b, p.cid)
 	b = appendOptional(jsonenc.AppendKey(b, "name"), known && p.named, p.name)
@@ -115,7 +115,7 @@ func appendTeam(b []byte, t team) []byte {
 	return append(b, '}')
 }
 
-// teams returns the teams that have practice on or, but for team 0, somebody in them.
+// teams returns the teams that have practice on, and those but team 0 that have members.
 func (s *state) teams() []team {
 	byNumber := map[int32]*team{}
 	get := func(n int32) *team {

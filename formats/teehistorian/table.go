@@ -23,7 +23,7 @@ var tableNames = [tables]string{"positions.csv", "inputs.csv", "commands.txt"}
 // tableHeads are the first lines.
 var tableHeads = [tables]string{"tick,x,y\n", "tick," + strings.Join(inputNames[:], ",") + "\n", ""}
 
-// tableOf returns the table that events of a kind are rows of.
+// tableOf returns the table in which events of a kind are rows.
 func tableOf(k kind) (table, bool) {
 	switch k {
 	case playerDiff, playerNew, playerOld:
@@ -36,7 +36,7 @@ func tableOf(k kind) (table, bool) {
 	return 0, false
 }
 
-// appendRow appends the row of e, which counts for a stay, in its table.
+// appendRow appends the row that e, which counts for a stay, is in its table.
 func appendRow(b []byte, e *event) []byte {
 	b = jsonenc.AppendInt(b, e.tick)
 	switch e.kind {
@@ -87,8 +87,8 @@ func appendWord(b, word []byte) []byte {
 	return append(b, cleanText(word)...)
 }
 
-// appendQuoted appends s as a JSON string for people: only what has to be is escaped.
-// encoding/json, and so jsonenc, also escapes the line separators U+2028 and U+2029.
+// appendQuoted appends s as a JSON string for people to read: no more is escaped than has to be.
+// jsonenc also escapes U+2028 and U+2029, as encoding/json does.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for len(s) > 0 {

@@ -10,8 +10,8 @@ import (
 	"recfs/formats/columnar"
 )
 
-// fill adds the rows of a table from the start of a chunk on, until b is full. The last of them is
-// before end.
+// fill adds the rows of a table from the start of a chunk until b is full, or up to the offset
+// end.
 func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk int, end int64, begun startTime) error {
 	c, err := r.from(ctx, chunk, end, tableWindow)
 	if err != nil {
@@ -44,8 +44,8 @@ func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk in
 	}
 }
 
-// addRow adds the row that the event at c has in a table, if it has one. It returns rest, memory to
-// use.
+// addRow adds the row of the event at c to a table, if it has one there. rest is memory to use, and
+// is returned.
 func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startTime, rest []byte) []byte {
 	e := &c.event
 	switch of, ok := tableOf(e.kind); {
@@ -110,10 +110,10 @@ func addOptional[V any](b *columnar.Batch, v *V, add func(V)) {
 	}
 }
 
-// What the loops below take: differences of players that have a stay and are known, as most records
-// are. They know them by their first bytes, and leave the rest to the decoder.
+// The loops below take what most records are: differences of players that have a stay and are
+// known. They recognise these by their first bytes, and leave the rest to the decoder.
 const (
-	oneByte   = 0x40 // ids from here on, and all that are negative, are written otherwise
+	oneByte   = 0x40 // ids from here on, and negative ones, look different
 	inputByte = 0x44 // INPUT_DIFF
 )
 
@@ -129,8 +129,8 @@ func (s *state) hot(id byte) *player {
 	return nil
 }
 
-// A clock is what a PLAYER_DIFF advances: the tick, and the id that was last in it. Like all that
-// the loops below change with each record it is a value, which can be in registers.
+// A clock is what a PLAYER_DIFF advances: the tick, and the last id in it. Like all that the loops
+// below change with each record, it is a value, which can be in registers.
 type clock struct{ tick, last int32 }
 
 // follow returns the clock after a PLAYER_DIFF.
@@ -142,20 +142,21 @@ func (c clock) follow(id byte) clock {
 	return c
 }
 
-// run returns the window, where the next record is in it, and when that is.
+// run returns the window, the place of the next record in it, and its clock.
 func (c *cursor) run() (buf []byte, pos int, at clock) {
 	s := c.scan
 	return s.buf, s.pos, clock{s.dec.tick, s.dec.last}
 }
 
-// end ends a run of so many rows: the next record is the one that it stopped at.
+// end ends a run that added rows. The next record is the one at pos.
 func (c *cursor) end(pos int, at clock, b *columnar.Batch, rows int) {
 	c.scan.pos = pos
 	c.scan.dec.tick, c.scan.dec.last = at.tick, at.last
 	b.Appended(rows)
 }
 
-// spare returns room for as many rows in each column, and sets that of those from the fourth on.
+// spare returns room for equally many rows in the first three columns, and sets values to that in
+// the others.
 func spare(b *columnar.Batch, values [][]int32) (ticks []int64, cids, stays []int32) {
 	room := b.Room()
 	for i := range b.Columns {
@@ -169,10 +170,9 @@ func spare(b *columnar.Batch, values [][]int32) (ticks []int64, cids, stays []in
 }
 
 // inputSize returns the length of the INPUT_DIFF that b begins with, 0 if it is an unusual one. In
-// a usual one, of the first three components each has as many bytes as it needs, and of the rest
-// each has one.
+// a usual one, only the first three components may have more than a byte.
 func inputSize(b []byte) int {
-	ends := ^binary.LittleEndian.Uint64(b[2:]) & 0x80_8080_8080_8080 // no int of six bytes fits beside two others
+	ends := ^binary.LittleEndian.Uint64(b[2:]) & 0x80_8080_8080_8080 // the last bytes of ints
 	ends &= ends - 1
 	ends &= ends - 1
 	last := bits.TrailingZeros64(ends)
@@ -186,8 +186,8 @@ func inputSize(b []byte) int {
 	return n + inputs - 3
 }
 
-// A hotTable has all that positions need of the players whose ids are in one byte, close together
-// and by id: what is in it of a character is ahead of the state.
+// A hotTable has all that positions need of the players whose ids have one byte, close together and
+// by id. Its positions are newer than those in the state.
 type hotTable struct {
 	stays   uint64 // by id, a bit each: it has a stay
 	alive   uint64 // and a character
@@ -201,7 +201,7 @@ func newHotTable(s *state) (h hotTable) {
 	return h
 }
 
-// load takes over a player; at says that its place is not older than the one here.
+// load copies a player. at says that its position is not older than the one here.
 func (h *hotTable) load(p *player, at bool) {
 	if uint32(p.cid) >= oneByte || p.stay == noStay {
 		return
@@ -219,8 +219,8 @@ func (h *hotTable) load(p *player, at bool) {
 	}
 }
 
-// apply follows a record that is not of a run, as apply of the state does, but for messages: no
-// position depends on what they say.
+// apply follows a record that is not part of a run, as apply of the state does. It does not decode
+// messages, as no position depends on them.
 func (h *hotTable) apply(s *state, e *event) {
 	if p := s.lookup(e.cid); e.kind == playerDiff && p != nil && e.cid < oneByte && p.stay != noStay {
 		p.x, p.y = h.players[e.cid].x, h.players[e.cid].y
@@ -239,9 +239,9 @@ func (h *hotTable) apply(s *state, e *event) {
 
 // positionRun adds the rows of PLAYER_DIFFs up to a record of another kind, passing over
 // INPUT_DIFFs: those change nothing that positions have. Where each int has one byte, as in most
-// records, the processor need not wait for the size of a record to go on with the next one.
+// records, the processor need not know the size of a record before it begins the next.
 func (c *cursor) positionRun(b *columnar.Batch, h *hotTable) {
-	const long = 0x80_8080_8080_8080_80 // of each byte: the int has more
+	const long = 0x80_8080_8080_8080_80 // the bits which say that an int goes on
 	var values [2][]int32
 	ticks, cids, stays := spare(b, values[:])
 	buf, pos, at := c.run()

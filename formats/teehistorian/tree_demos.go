@@ -67,9 +67,9 @@ func (t *tree) run(ctx context.Context, i int32) (*recording, *run, error) {
 	return r, &d.runs[i], nil
 }
 
-// demosDir is the directory demos: it lists the runs and opens demos of any ticks. What it has
-// never changes, but those are too many to have a number each, so that it is looked up by name like
-// a directory that may change.
+// demosDir is the directory demos: it lists the runs and opens demos of any ticks. Those never
+// change, but are too many to have a number each, so they are looked up by name, as in a directory
+// that may change.
 type demosDir struct {
 	nodes.Dir // what is listed
 	t         *tree
@@ -157,10 +157,10 @@ func (d *runsDir) Find(_ context.Context, name string) (int, error) {
 	return 0, nodes.NotExist("lookup", name)
 }
 
-// demosView names the texts of demos, and the file with the sizes of those of runs.
+// demosView names the texts of demos, and the file on disk with the sizes of runs.
 const demosView = "demos"
 
-// demo is a demo as a text: its header, and a part for each block.
+// demo opens a demo as a text: its header, and a part for each block.
 func (t *tree) demo(id demoID) func(context.Context) (*views.Text, error) {
 	part := func(ctx context.Context, i int, at any) (p views.Part, err error) {
 		if i == 0 {
@@ -203,7 +203,7 @@ func (t *tree) demoHead(ctx context.Context, id demoID) ([]byte, error) {
 	return t.header.demoHeader(id, markers), nil
 }
 
-// film returns the recording after all records of a tick, as a demo shows it.
+// film returns the film of a demo, after all records of a tick.
 func (t *tree) film(ctx context.Context, id demoID, tick int32) (*film, error) {
 	r, err := t.get(ctx)
 	if err != nil {

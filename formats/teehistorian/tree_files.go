@@ -10,7 +10,7 @@ import (
 	"recfs/nodes"
 )
 
-// headerJSON is the value of header.json.
+// headerJSON returns the value of header.json.
 func (t *tree) headerJSON(ctx context.Context) (any, error) {
 	if err := t.header.charge(ctx, ':', memberCost); err != nil {
 		return nil, err
@@ -21,15 +21,15 @@ func (t *tree) headerJSON(ctx context.Context) (any, error) {
 	}, nil
 }
 
-// document is the value of index.json.
+// document returns the value of index.json.
 func (t *tree) document(_ context.Context, x *index) (views.Document, error) {
 	return indexJSON(x, t.header), nil
 }
 
-// staysPerPart stays give some 80 KiB of text.
+// staysPerPart stays make some 80 KiB of text.
 const staysPerPart = 256
 
-// playersJSON is players.json, a part for each staysPerPart stays.
+// playersJSON returns players.json, with a part for each staysPerPart stays.
 func (t *tree) playersJSON(_ context.Context, x *index) (*views.Text, error) {
 	list := views.Elements("players", len(x.stays), staysPerPart, func(ctx context.Context, b []byte, i, end int) ([]byte, error) {
 		r, err := t.named(ctx)
@@ -42,7 +42,7 @@ func (t *tree) playersJSON(_ context.Context, x *index) (*views.Text, error) {
 	return list.Text(), nil
 }
 
-// eventsText is events.txt, a part for each group of lines.
+// eventsText returns events.txt, with a part for each group of lines.
 func (t *tree) eventsText(_ context.Context, x *index) (*views.Text, error) {
 	return &views.Text{N: len(x.lines), Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
 		r, err := t.named(ctx)
@@ -54,22 +54,22 @@ func (t *tree) eventsText(_ context.Context, x *index) (*views.Text, error) {
 	}}, nil
 }
 
-// pathsSVG is paths.svg, or path.svg of a stay.
+// pathsSVG returns paths.svg, or path.svg of a stay.
 func (t *tree) pathsSVG(only int32) nodes.File {
 	return t.mapPicture("paths.svg", only, func(ctx context.Context, r *recording, m *formats.Outline) ([]byte, error) {
 		return r.paths(ctx, m, only)
 	})
 }
 
-// heatPNG is heat.png.
+// heatPNG returns heat.png.
 func (t *tree) heatPNG() nodes.File {
 	return t.mapPicture("heat.png", noStay, func(ctx context.Context, r *recording, m *formats.Outline) ([]byte, error) {
 		return r.heat(ctx, m)
 	})
 }
 
-// mapPicture is a picture of a view, drawn over the map if that is at hand. Its size is not kept on
-// disk, as it depends on the map.
+// mapPicture returns a picture that is drawn over the map, if that is at hand. As its size depends
+// on the map, it is not kept on disk.
 func (t *tree) mapPicture(view string, n int32, draw func(context.Context, *recording, *formats.Outline) ([]byte, error)) nodes.File {
 	part := func(ctx context.Context, _ int, _ any) (views.Part, error) {
 		r, err := t.named(ctx)
@@ -77,7 +77,7 @@ func (t *tree) mapPicture(view string, n int32, draw func(context.Context, *reco
 			return views.Part{}, err
 		}
 		m, _ := t.mapFile(ctx)
-		if err := ctx.Err(); err != nil { // m may be there all the same
+		if err := ctx.Err(); err != nil { // then m may be nil for that
 			return views.Part{}, err
 		}
 		b, err := draw(ctx, r, m)
@@ -88,8 +88,8 @@ func (t *tree) mapPicture(view string, n int32, draw func(context.Context, *reco
 	})
 }
 
-// mapFile returns the map of the recording and where it lies from there, nil if it is not there or
-// cannot be read.
+// mapFile returns the map of the recording and its path from there, nil if it is missing or cannot
+// be read.
 func (t *tree) mapFile(ctx context.Context) (m *formats.Outline, at string) {
 	if t.readMap == nil {
 		return nil, ""
@@ -105,7 +105,7 @@ func (t *tree) mapFile(ctx context.Context) (m *formats.Outline, at string) {
 	return m, at
 }
 
-// rowTables are the tables of the recording.
+// rowTables returns the tables of the recording.
 func (t *tree) rowTables() []views.Table[index] {
 	list := []views.Table[index]{{Name: "players", Columns: playersColumns, Known: t.stayRows}}
 	for n, name := range rowTableNames {
@@ -120,13 +120,13 @@ func (t *tree) rowTables() []views.Table[index] {
 	return append(list, views.Table[index]{Name: "finishes", Columns: finishesColumns, Known: t.finishRows})
 }
 
-// stayRows are the rows of the table players.
+// stayRows returns the rows of the table players.
 func (t *tree) stayRows(ctx context.Context, x *index) (views.Rows, error) {
 	r, err := t.named(ctx)
 	return views.Rows{N: len(x.stays), Add: func(b *columnar.Batch, i int) { r.stayRow(b, i, t.start) }}, err
 }
 
-// finishRows are the rows of the table finishes.
+// finishRows returns the rows of the table finishes.
 func (t *tree) finishRows(_ context.Context, x *index) (views.Rows, error) {
 	return views.Rows{
 		N: len(x.finishes), Add: func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.start) },

@@ -33,7 +33,7 @@ func (t *tree) loadNames(ctx context.Context, _ struct{}) (*names, int64, error)
 	return n, int64(320 * len(n.dirs)), nil
 }
 
-// players is the directory of that name.
+// players returns the directory players.
 func (t *tree) players(ctx context.Context) (nodes.Dir, error) {
 	n, err := t.names.Get(ctx, struct{}{})
 	if err != nil {
@@ -53,7 +53,7 @@ func (t *tree) stays(dirs []string) nodes.Dir {
 
 func (t *tree) player(x *index, stay int32) nodes.Dir {
 	entries := make([]nodes.Entry, tables)
-	grows := t.Grows && len(x.stays[stay].names) > 0 // without a name the directory may get another
+	grows := t.Grows && len(x.stays[stay].names) > 0 // the directory of a stay without a name may get another
 	for k, name := range tableNames {
 		k := table(k)
 		size := int64(len(tableHeads[k])) + x.stays[stay].bytes[k]
@@ -89,7 +89,7 @@ func (t *tree) table(ctx context.Context, x *index, stay int32, k table) (nodes.
 	return p, nil
 }
 
-// loadActivity returns what chunk k holds for each stay, in the order of byStay.
+// loadActivity returns what chunk k holds for each stay, in the order of the stays.
 func (t *tree) loadActivity(ctx context.Context, k int) ([]activity, int64, error) {
 	r, err := t.get(ctx)
 	if err != nil {

@@ -25,13 +25,13 @@ type tree struct {
 	demoMemos
 }
 
-// names are those of the directories of the stays.
+// names are the names of the directories of the stays, and the directory of these.
 type names struct {
 	dirs    []string
 	players func() nodes.Dir
 }
 
-// A blockKey names a block of ticks, or of states.
+// A blockKey names a block of ticks or of states.
 type blockKey struct {
 	chunk, block int
 	states       bool
@@ -43,7 +43,7 @@ type tableKey struct {
 	table table
 }
 
-// of returns what decodes the recording.
+// of returns a decoder of the recording.
 func (t *tree) of(x *index) *recording {
 	return &recording{src: t.Input, idx: x, version1: t.header.version1, render: renderer{t.header.idents}}
 }
@@ -71,11 +71,11 @@ func (t *tree) named(ctx context.Context) (*recording, error) {
 	return r, nil
 }
 
-// named returns the recording with the directories of its stays alone.
+// named returns a recording that has only the index and the directories of the stays.
 func (x *index) named() *recording { return &recording{idx: x, dirs: x.dirs(nodes.SafeName)} }
 
-// stale tells a source that was replaced from one that cannot be read: what was decoded once does
-// not become bad.
+// stale tells a source that was replaced from one that cannot be read: what could be decoded once
+// does not become bad.
 func stale(err error) error {
 	if errors.Is(err, errBad) || errors.Is(err, errShort) {
 		return nodes.ErrStale

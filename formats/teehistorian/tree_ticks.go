@@ -16,7 +16,7 @@ func (x *index) chunkCount() int { return len(x.chunks) }
 // mayGrow reports whether the records may go on.
 func (x *index) mayGrow() bool { return x.end == endUnfinished || x.end == endCut }
 
-// numbers are the ticks with records.
+// numbers returns the ticks with records.
 func (x *index) numbers() views.Numbers {
 	return views.Numbers{
 		N:      x.tickCount(),
@@ -31,13 +31,13 @@ func (x *index) run(i int) (first, end int) {
 	return x.chunks[k].ordinal, x.chunks[k].ordinal + x.chunks[k].count
 }
 
-// chunk is a file of chunks/.
+// chunk returns a file of chunks/.
 func (t *tree) chunk(x *index, n int) (nodes.File, error) {
 	c := &x.chunks[n]
 	return nodes.Section(t, c.offset, c.size), nil
 }
 
-// lines is a file of lines/. The last tick of one that is being written may go on.
+// lines returns a file of lines/. While the recording is being written, its last tick may go on.
 func (t *tree) lines(x *index, n int) (nodes.File, error) {
 	c := &x.chunks[n]
 	last, size, isLong := c.last, c.lines, c.isLong()
@@ -78,7 +78,7 @@ func (t *tree) longTick(ctx context.Context, n int64) (nodes.Content, error) {
 	return t.Text("ticks", k, t.long(k, &tick)).Open(ctx)
 }
 
-// doc returns what makes the document of a tick, or of the state after it.
+// doc returns the function that makes the document of a tick, or of the state after it.
 func (t *tree) doc(states bool) func(context.Context, int64) ([]byte, error) {
 	return func(ctx context.Context, n int64) ([]byte, error) {
 		x, err := t.Index(ctx)
@@ -99,7 +99,7 @@ func (t *tree) doc(states bool) func(context.Context, int64) ([]byte, error) {
 	}
 }
 
-// eachDoc returns what makes the documents of a chunk one after the other, but for a long one.
+// eachDoc returns the function that makes the documents of a chunk in order, without a long one.
 func (t *tree) eachDoc(states bool) func(context.Context, *index, int, int, func(int, []byte) error) error {
 	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
 		r, err := t.get(ctx)
@@ -134,8 +134,8 @@ func (t *tree) eachDoc(states bool) func(context.Context, *index, int, int, func
 	}
 }
 
-// loadBlock renders a block. It goes on from the one before if that is at hand, which makes reading
-// them in order linear.
+// loadBlock renders a block. If the one before is at hand, it goes on from there, so that reading
+// them in order is linear.
 func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error) {
 	r, err := t.get(ctx)
 	if err != nil {
@@ -157,7 +157,8 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 	return b, b.cost(), nil
 }
 
-// long returns the lines of a chunk, or with a tick its document, as a text of many parts.
+// long returns the lines of a chunk, or the document of a tick if there is one, as a text of many
+// parts.
 func (t *tree) long(k int, tick *int32) func(context.Context, *index) (*views.Text, error) {
 	return func(_ context.Context, x *index) (*views.Text, error) {
 		c := &x.chunks[k]
@@ -205,7 +206,7 @@ func (t *tree) clock(x *index) nodes.Clock {
 	}
 }
 
-// tick returns the tick of a date, or of the first such time of day from the start on.
+// tick returns the tick of a date, or of a time of day: the first from the start on.
 func (s startTime) tick(text string) (int64, bool) {
 	if s.Time == nil {
 		return 0, false

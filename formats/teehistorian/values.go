@@ -13,18 +13,18 @@ import (
 // maxInt is the longest encoding of an int (docs/formats/teehistorian.md section 2.1).
 const maxInt = 5
 
-// readInt decodes the int at b[p:] and returns it with the position behind it. b must reach at
-// least maxInt bytes beyond p.
+// readInt decodes the int at b[p:] and returns it with the position after it. b must reach at least
+// maxInt bytes beyond p.
 func readInt(b []byte, p int) (v int32, next int) {
 	if v = int32(b[p]); v >= 0x40 {
-		v, p = readLongInt(b, p) // so written the function is small enough to be inlined
+		v, p = readLongInt(b, p) // written this way, the function is small enough to be inlined
 	}
 	return v, p + 1
 }
 
 // readLongInt is readInt for all but small numbers and returns the position of the last byte. It
-// takes all bytes at once: where an int ends is as good as random, so that a branch for each byte
-// costs more than the bytes.
+// takes all bytes at once: where an int ends is as good as random, so a branch for each byte costs
+// more than the bytes.
 func readLongInt(b []byte, p int) (int32, int) {
 	c := b[p : p+maxInt]
 	if c[0] < 0x80 {
@@ -38,15 +38,15 @@ func readLongInt(b []byte, p int) (int32, int) {
 }
 
 // readTwo decodes the two ints that w, eight bytes, begins with, and returns how many bytes they
-// take: 0 if one of them has more than two, which is seldom.
+// take: 0 if one of them has more than two, which is rare.
 func readTwo(w uint64) (a, b int32, n int) {
 	second, n := cutTwo(w)
 	return shortInt(uint32(w)), shortInt(uint32(second)), n
 }
 
 // cutTwo returns what w, eight bytes that begin with two ints, has from the second one on, and how
-// many bytes both take: 0 if one of them has more than two. There is no branch that depends on
-// where an int ends, and what the place of the next record has to wait for is little.
+// many bytes both take: 0 if one of them has more than two. No branch depends on where an int ends,
+// and few steps lie between the place of one record and that of the next.
 func cutTwo(w uint64) (second uint64, n int) {
 	long := w >> 7 & 1 // the first one has two bytes
 	second = w >> (8 + 8*long)
@@ -87,7 +87,7 @@ var errShort = errors.New("the bytes end inside a record")
 var errBad = errors.New("bad record")
 
 // An unpacker takes the ints, strings and raw bytes of a record or of a payload
-// (docs/formats/teehistorian.md section 2) one after another. Its first error stays; behind it
+// (docs/formats/teehistorian.md section 2) one after another. Its first error stays; from there on
 // every value is zero.
 type unpacker struct {
 	b   []byte

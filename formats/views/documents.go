@@ -12,28 +12,29 @@ import (
 // Documents are a directory of numbered JSON documents, such as ticks/ and states/. Names have
 // eight digits.
 //
-// The size of a single document is learned by making it. Who asks for one after the other, as ls -l
-// does, learns those of a run at once.
+// The size of a single document is learned by making it. If sizes are asked for one after the
+// other, as ls -l does, those of a run are learned at once.
 type Documents[T any] struct {
 	Numbers func(x *T) Numbers
 	Clock   func(x *T) nodes.Clock // tells numbers by times; nil: documents have no times
 	Listed  bool                   // a time opens a listed document, as in [nodes.Timed]
 
-	// Opens reports whether a number that is not listed opens all the same; nil: none does.
+	// Opens reports whether a number that is not listed opens all the same; nil: no such number
+	// does.
 	Opens func(ctx context.Context, n int64) (bool, error)
 	// Early says that documents open by their numbers before there is an index, as Opens tells.
 	Early bool
 
-	// Make makes a document. Made returns one if it is in memory; nil: none is.
+	// Make makes a document. Made returns a document if it is in memory; nil: none ever is.
 	Make func(ctx context.Context, n int64) ([]byte, error)
 	Made func(n int64) ([]byte, bool)
-	// Long opens a document that is too long to be made at once, and returns nil for any other; nil:
-	// none is.
+	// Long opens a document that is too long to be made at once, and returns nil for others; nil:
+	// none is too long.
 	Long func(ctx context.Context, n int64) (nodes.Content, error)
 
-	// Run returns the run of listed documents that the i-th is in; nil: each is alone. Each makes
-	// those of a run in their order, for fn, which keeps none; one that cannot be made it passes over.
-	// nil: they are made one by one.
+	// Run returns the run of listed documents that has the i-th; nil: each is alone. Each makes the
+	// documents of a run in order for fn, which keeps none, and leaves out those that cannot be
+	// made; nil: they are made one by one.
 	Run  func(x *T, i int) (first, end int)
 	Each func(ctx context.Context, x *T, first, end int, fn func(i int, doc []byte) error) error
 }
@@ -57,7 +58,7 @@ func (t *Tree[T]) Documents(view string, d *Documents[T]) nodes.Dir {
 		n := d.Numbers(x)
 		s := t.series(d, view)
 		s.N, s.Number, s.Search = n.N, n.Number, n.Search
-		return t.timed(d, s, x), int64(4 * n.N) // where the order of names is another one than that of numbers
+		return t.timed(d, s, x), int64(4 * n.N) // for the order of names, where it is not that of the numbers
 	})
 	if !d.Early {
 		return nodes.Lazy(list)
@@ -85,7 +86,7 @@ func (t *Tree[T]) Document(view string, d *Documents[T], n int64) nodes.File {
 	return &document[T]{t, d, view, n}
 }
 
-// A document is the file of one.
+// A document is the file of a document.
 type document[T any] struct {
 	t    *Tree[T]
 	d    *Documents[T]
@@ -135,8 +136,8 @@ func (t *Tree[T]) documentSize(ctx context.Context, d *Documents[T], view string
 	return c.Size(), nil
 }
 
-// listedSize returns the size of document n as its run tells it, 0 if it does not: n may not be
-// listed, nobody lists the directory, or only making it tells.
+// listedSize returns the size of document n if its run tells it, else 0: n may not be listed,
+// nobody may be listing the directory, or only making the document tells.
 func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, n int64) int64 {
 	x := t.peek()
 	if x == nil {
@@ -161,7 +162,7 @@ func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, 
 		sizes, err = t.sizes.GetFrom(ctx, k, func(ctx context.Context, _ runKey) ([]uint32, int64, error) {
 			return learn(ctx, d, x, first, end)
 		})
-		ok = err == nil // else one of the run cannot be made, and perhaps not this one
+		ok = err == nil // else a document of the run cannot be made, perhaps another one
 	}
 	if !ok {
 		return 0
@@ -169,8 +170,8 @@ func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, 
 	return int64(sizes[i-first])
 }
 
-// learn makes the documents of a run for their sizes. 0 is one that only making the document tells,
-// or why it cannot be made.
+// learn makes the documents of a run for their sizes. A size of 0 is told only by making the
+// document, as is the reason why it cannot be made.
 func learn[T any](ctx context.Context, d *Documents[T], x *T, first, end int) ([]uint32, int64, error) {
 	held, err := formats.Charge(ctx, int64(4*(end-first)))
 	if err != nil {
@@ -185,7 +186,7 @@ func learn[T any](ctx context.Context, d *Documents[T], x *T, first, end int) ([
 		return nil
 	})
 	if _, damaged := formats.Coded(err); damaged {
-		err = nil // of the document that is told its size
+		err = nil // that comes with the size of the document
 	}
 	return sizes, int64(64 + 4*len(sizes)), err
 }

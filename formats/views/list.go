@@ -9,19 +9,20 @@ import (
 	"recfs/nodes"
 )
 
-// A List is a JSON document one of whose lists is long, and made part by part.
+// A List is a JSON document with a long list that is made part by part.
 type List struct {
-	// Document returns the value of the document, in which the list is empty and Key its key.
+	// Document returns the value of the document, in which the list is empty. Key is the key of the
+	// list.
 	Document func(context.Context) (any, error)
 	Key      string
 	Flat     bool // the list is on one line, as a list of plain values is
 
-	// Append appends the elements of one of N parts, each behind [NextElement], or [NextValue] in a
-	// flat list, the first one as well.
+	// Append appends the elements of one of N parts. Before each, the first among them, it appends
+	// [NextElement], or [NextValue] if the list is flat.
 	N      int
 	Append func(ctx context.Context, b []byte, part int) ([]byte, error)
 
-	// More are further long lists of the document, in its order. Of those only Key, Flat, N and Append
+	// More are further long lists of the document, in its order. Only their Key, Flat, N and Append
 	// count.
 	More []List
 
@@ -43,15 +44,15 @@ func AppendElement(b []byte, element any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), err
 }
 
-// Elements is a long list of n elements, so many of which are in a part. add appends those from
-// first on to before end.
+// Elements returns a long list of n elements, inPart of which are in a part. add appends those from
+// first to before end.
 func Elements(key string, n, inPart int, add func(ctx context.Context, b []byte, first, end int) ([]byte, error)) List {
 	return List{Key: key, N: (n + inPart - 1) / inPart, Append: func(ctx context.Context, b []byte, part int) ([]byte, error) {
 		return add(ctx, b, part*inPart, min(n, (part+1)*inPart))
 	}}
 }
 
-// Text returns the document as a text: what is before the list, its parts, and what is behind it.
+// Text returns the document as a text: what is before the list, its parts, and what is after it.
 func (l *List) Text() *Text {
 	lists, n := append([]List{*l}, l.More...), 1
 	for i := range lists {
@@ -72,7 +73,7 @@ func (l *List) Text() *Text {
 	}}
 }
 
-// A listPlace is where a part of a list begins.
+// A listPlace is the place at which a part of a list begins.
 type listPlace struct {
 	rest    []byte // of the document
 	element bool   // there are elements before
@@ -91,8 +92,8 @@ func (l *List) head(ctx context.Context) (Part, error) {
 	return l.cut(nil, doc), nil
 }
 
-// cut returns the part of a document up to where the elements of the list go. before is what stands
-// before that part. A text never looks like a key.
+// cut returns the part of a document up to the place of the elements of the list. before is what
+// precedes that part. No string in a document looks like a key.
 func (l *List) cut(before, doc []byte) Part {
 	key := fmt.Appendf(nil, " %q: [", l.Key)
 	at := bytes.Index(doc, key) + len(key)
@@ -114,7 +115,7 @@ func (l *List) part(ctx context.Context, i int, place listPlace) (Part, error) {
 	return Part{Bytes: b, Next: place}, nil
 }
 
-// tail returns what is behind the elements, up to those of the next list.
+// tail returns what is after the elements, up to those of the next list.
 func (l *List) tail(at listPlace, next []List) Part {
 	var end []byte
 	if !l.Flat && at.element {

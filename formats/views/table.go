@@ -15,7 +15,7 @@ type Table[T any] struct {
 	Name    string
 	Columns []columnar.Column
 
-	// Schema, in place of Columns, is for a table whose columns the index tells.
+	// Schema, in place of Columns, is for a table whose columns follow from the index.
 	Schema func(x *T) []columnar.Column
 
 	// Groups returns the row groups, as the index has counted them.
@@ -25,14 +25,14 @@ type Table[T any] struct {
 	Chunks func(x *T) int
 	Rows   func(ctx context.Context, x *T, b *columnar.Batch, chunk int) error
 
-	// Fill, in place of Rows, adds the rows from the start of a chunk on, until the Batch is full.
-	// They end before chunk end.
+	// Fill, in place of Rows, adds the rows from the start of a chunk until the Batch is full, or
+	// up to the chunk end.
 	Fill func(ctx context.Context, x *T, b *columnar.Batch, chunk, end int) error
 
 	// Known, in place of Groups and Rows, is for a table whose rows the index knows.
 	Known func(ctx context.Context, x *T) (Rows, error)
 
-	// Counted, if set, is for a table whose rows no index counts, as that of a [columnar.Maker].
+	// Counted, if set, is for a table whose rows no index counts: see [columnar.Maker].
 	Counted func(ctx context.Context) bool
 }
 
@@ -51,7 +51,7 @@ func (r *Rows) from(chunk int) int {
 	return sort.Search(r.N, func(i int) bool { return r.Chunk(i) >= chunk })
 }
 
-// makers returns what makes the tables of a recording.
+// makers returns the makers of the tables of a recording.
 func (t *Tree[T]) makers(tables []Table[T]) []columnar.Maker {
 	list := make([]columnar.Maker, len(tables))
 	for i := range tables {
@@ -123,7 +123,7 @@ func (t *Tree[T]) fill(ctx context.Context, table *Table[T], b *columnar.Batch, 
 	}
 	for ; !b.Full(); chunk++ {
 		if chunk >= table.Chunks(x) {
-			return nodes.ErrStale // they were others when they were counted
+			return nodes.ErrStale // the index has counted other rows
 		}
 		if err := table.Rows(ctx, x, b, chunk); err != nil {
 			return err

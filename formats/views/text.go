@@ -16,15 +16,15 @@ type Text struct {
 	Sizes []int64 // of the parts, if they are known; nil: all parts are made once to learn them
 	Keep  bool    // the sizes that are learned are kept on disk, under the name of the view
 
-	// Make makes part i. at is where it begins, which the Next of the part before has told; nil for
-	// the first. Bytes that a Part has are not used by Make again.
-	// It finds in Sizes those of the parts before.
+	// Make makes part i. at is the place at which it begins, the Next of the part before; nil for
+	// the first. Make does not reuse the Bytes of a Part. In Sizes it finds those of the parts
+	// before.
 	Make func(ctx context.Context, i int, at any) (Part, error)
 
 	// Apart says that parts can be made apart: at may be nil for any, and then Make takes longer.
 	// Their sizes are learned on all processors.
 	Apart bool
-	// Share returns what names a part that several texts of a view have; nil: they share none.
+	// Share returns a name for a part that several texts of a view have; nil: they share none.
 	Share func(i int) any
 
 	Cost  int64 // bytes that the text keeps alive
@@ -35,10 +35,10 @@ type Text struct {
 type Part struct {
 	Bytes []byte
 	Next  any  // where the next part begins, for Make
-	Last  bool // what would follow is held back
+	Last  bool // the rest is held back
 }
 
-// A textKey names a text among those of a recording: by the view, and by what tells those of a view
+// A textKey names a text of a recording: by its view, and by a value that tells the texts of a view
 // apart.
 type textKey struct {
 	view string
@@ -51,19 +51,19 @@ type partKey struct {
 	part int
 }
 
-// A layout is where the parts of a text begin.
+// A layout is what is known of the parts of a text.
 type layout struct {
 	text  *Text
 	sizes []int64
 	at    []any // for Make
 }
 
-// partsKept is how many parts of a text stay in memory behind the one that is read: it is mostly
-// read from end to end, and then the kernel has its pages.
+// partsKept is how many parts of a text stay in memory behind the one that is read. Texts are
+// mostly read from end to end, and then the kernel has their pages.
 const partsKept = 8
 
-// Text returns the file of a text, which of tells apart from others of the view. open is called
-// with the index, which it must not keep alive in what it returns unless Cost counts it.
+// Text returns the file of a text. of tells it apart from others of the view. open is called with
+// the index, and must not keep it alive in its text unless Cost counts it.
 func (t *Tree[T]) Text(view string, of any, open func(ctx context.Context, x *T) (*Text, error)) nodes.File {
 	return t.text(textKey{view, of}, func(ctx context.Context) (*Text, *T, error) {
 		x, err := t.Index(ctx)
@@ -75,7 +75,7 @@ func (t *Tree[T]) Text(view string, of any, open func(ctx context.Context, x *T)
 	})
 }
 
-// HeadText is Text for one that takes no index.
+// HeadText is Text for a text that takes no index.
 func (t *Tree[T]) HeadText(view string, of any, open func(ctx context.Context) (*Text, error)) nodes.File {
 	return t.text(textKey{view, of}, indexless[T](open))
 }
@@ -112,7 +112,7 @@ func (t *Tree[T]) openText(ctx context.Context, key textKey, open func(context.C
 	return p, nil
 }
 
-// pieces returns what makes the parts of a text, none of which is there yet.
+// pieces returns a content that makes the parts of a text, none of which has been added.
 func (t *Tree[T]) pieces(key textKey, l *layout) *nodes.Pieces {
 	return nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
 		if l.text.Share == nil {
@@ -141,8 +141,8 @@ func (l *layout) key(key textKey, i int) partKey {
 	return partKey{textKey{key.view, l.text.Share(i)}, 0}
 }
 
-// layout learns the sizes of the parts of a text. Whoever reads it from its start finds the first
-// parts made: all of them if it is not a very long one.
+// layout learns the sizes of the parts of a text. The first parts stay in memory for a reader: all
+// of them, unless the text is very long.
 func (t *Tree[T]) layout(ctx context.Context, key textKey, text *Text) (*layout, int64, error) {
 	l := &layout{text: text, sizes: text.Sizes}
 	if l.sizes == nil {
@@ -172,8 +172,8 @@ func (t *Tree[T]) learned(ctx context.Context, key textKey, l *layout) error {
 	return nil
 }
 
-// leastApart is how many parts a stretch that is made apart has at least, as it costs as much to
-// find.
+// leastApart is the least number of parts in a stretch that is made apart: finding its beginning
+// takes about as long as so many parts.
 const leastApart = 4
 
 // learn makes all parts of a text for their sizes, and keeps the first of them.
@@ -199,7 +199,7 @@ func (t *Tree[T]) learn(ctx context.Context, key textKey, l *layout) error {
 	return g.Wait()
 }
 
-// stretch makes successive parts of a text, and keeps so many bytes of them.
+// stretch makes successive parts of a text, and keeps up to ahead bytes of them.
 func (t *Tree[T]) stretch(ctx context.Context, key textKey, l *layout, first, end int, ahead int64) error {
 	var at any
 	for i := first; i < end; i++ {

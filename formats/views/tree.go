@@ -47,8 +47,8 @@ func New[T any](format string, rec formats.Recording, c *cache.Cache) *Tree[T] {
 	return t
 }
 
-// Index returns the index, made by the first who asks. Whoever goes through a whole recording holds
-// it, while the cache may give it up meanwhile: it is not read again as long as it is in use.
+// Index returns the index, which the first caller makes. The cache may give it up while somebody
+// still goes through the recording: it is not read again as long as it is in use.
 func (t *Tree[T]) Index(ctx context.Context) (*T, error) {
 	if x := t.peek(); x != nil {
 		if t.Touch != nil {
@@ -83,7 +83,7 @@ func (t *Tree[T]) peek() *T {
 // damaged.
 type Document interface{ Damaged(*formats.Problem) }
 
-// A Game is what a recording declares. What is nil is not there.
+// A Game is what a recording declares. Fields that are nil are not in its tree.
 type Game[T any] struct {
 	Header   func(context.Context) (any, error)                // the value of header.json; nil: it is among Files
 	Document func(ctx context.Context, x *T) (Document, error) // the value of index.json
@@ -161,7 +161,7 @@ func (t *Tree[T]) document(value func(context.Context, *T) (Document, error)) no
 }
 
 // Lazy returns a directory that the index gives. list is called for every operation, so it must be
-// cheap: what is not belongs in a Listing.
+// cheap. A directory that costs more belongs in a Listing.
 func (t *Tree[T]) Lazy(list func(x *T) nodes.Dir) nodes.Dir {
 	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
 		x, err := t.Index(ctx)
@@ -172,8 +172,8 @@ func (t *Tree[T]) Lazy(list func(x *T) nodes.Dir) nodes.Dir {
 	})
 }
 
-// Listing returns a directory that the index gives, and that is remembered under its name. list
-// returns how many bytes it keeps alive; the index is counted once more, as it is kept alive, too.
+// Listing returns a directory that the index gives and that is remembered under its name. list also
+// returns how many bytes that keeps alive, without those of the index, which is kept alive, too.
 func (t *Tree[T]) Listing(name string, list func(x *T) (nodes.Dir, int64)) nodes.Dir {
 	return nodes.Lazy(t.lister(name, list))
 }
@@ -191,7 +191,7 @@ func (t *Tree[T]) lister(name string, list func(x *T) (nodes.Dir, int64)) func(c
 	return func(ctx context.Context) (nodes.Dir, error) { return t.listings.GetFrom(ctx, name, load) }
 }
 
-// File returns a file that only the index can tell of.
+// File returns a file that only the index knows.
 func (t *Tree[T]) File(open func(x *T) (nodes.File, error)) nodes.File {
 	return nodes.LazyFile(func(ctx context.Context) (nodes.File, error) {
 		x, err := t.Index(ctx)
