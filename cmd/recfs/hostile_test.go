@@ -36,6 +36,13 @@ const samples = "../../testdata/archive"
 // default.
 func openArchive(tb testing.TB, tree source.Tree, budget int64) nodes.Dir {
 	tb.Helper()
+	_, root := openCached(tb, tree, budget)
+	return root
+}
+
+// openCached is openArchive with the cache.
+func openCached(tb testing.TB, tree source.Tree, budget int64) (*cache.Cache, nodes.Dir) {
+	tb.Helper()
 	var opt formatOptions
 	list, err := opt.list()
 	if err != nil {
@@ -45,7 +52,7 @@ func openArchive(tb testing.TB, tree source.Tree, budget int64) nodes.Dir {
 	tb.Cleanup(c.Close)
 	var options archives.Options
 	known := catalogue.New(c, &options)
-	return known.Root(archives.New(tree, list, c, options))
+	return c, known.Root(archives.New(tree, list, c, options))
 }
 
 // readFile reads a file as a mount would and holds it to its size.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -22,7 +23,7 @@ const (
 // A front is what all endpoints of a server share.
 type front struct {
 	opt   Options
-	turns turns
+	turns *turns
 	stats counters
 
 	accessLog sync.Mutex
@@ -40,7 +41,7 @@ type endpoint struct {
 // ServeHTTP implements http.Handler.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	out := &reply{ResponseWriter: w}
+	out := &reply{ResponseWriter: w, request: r}
 	err := e.run(out, r)
 	if err == nil {
 		err = out.err
@@ -71,15 +72,17 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// always are the headers of all replies, unless one sets others.
+var always = http.Header{
+	"X-Content-Type-Options": {"nosniff"}, "Referrer-Policy": {"no-referrer"}, "Cross-Origin-Resource-Policy": {"same-origin"},
+	"Content-Security-Policy": {"sandbox; default-src 'none'"}, "Cache-Control": {"no-cache"},
+}
+
 // run lets a request in and has it answered. A panic ends only this request.
 func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 	defer rescue(&err)
 	h := w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	h.Set("Cache-Control", "no-cache")
+	maps.Copy(h, always)
 	if e.loopback && !e.isName(r.Host) {
 		return errHost
 	}
@@ -96,6 +99,9 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 		return err
 	}
 	defer w.turn.leave()
+	if c, ok := r.Context().Value(connKey{}).(*limitedConn); ok {
+		c.turn.Store(w.turn)
+	}
 	return e.handle(w, r)
 }
 

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -106,31 +106,22 @@ const maxRanges = 8
 
 // file sends a file, or what the request wants of it, with an ETag that ends in a mark.
 func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error {
-	ctx, e := r.Context(), way.Last()
-	var tag string
-	if err := t.within(ctx, func(ctx context.Context) (err error) {
-		tag, err = t.tag(ctx, way, mark)
-		return err
-	}); err != nil {
-		return err
-	}
-	o, err := t.newObject(ctx, e.File)
+	o, err := t.object(r.Context(), way, mark)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	w.turn.rest = func() { o.yield() }
 	if want := ranges(r, o.size); want == "" {
 		r.Header.Del("Range")
 	} else {
 		r.Header.Set("Range", want)
 	}
-	h := w.Header()
+	h, e := w.Header(), way.Last()
 	h.Set("Content-Type", contentType(e.Name))
-	if tag != "" {
-		h.Set("ETag", tag)
+	if o.tag != "" {
+		h.Set("ETag", o.tag)
 	}
-	http.ServeContent(w, r, "", e.Time, o)
+	http.ServeContent(w, r, "", e.Time, io.NewSectionReader(nodes.At(r.Context(), o), 0, o.size))
 	return nil
 }
 

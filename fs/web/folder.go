@@ -242,7 +242,7 @@ func (t *tree) followed(ctx context.Context, way nodes.Way, link nodes.Entry) no
 func (t *tree) items(ctx context.Context, w *reply, p excerpt, sizes bool, visit func(item) error) error {
 	var batch []item
 	for from := p.from; from < p.to; from += batchSize {
-		if err := w.turn.take(); err != nil {
+		if err := w.turn.take(ctx); err != nil {
 			return err
 		}
 		err := t.within(nodes.Listing(ctx), func(ctx context.Context) error {

@@ -3,130 +3,123 @@ package web
 import (
 	"context"
 	"io"
-	"sync"
+	"time"
 
 	"recfs/cache"
 	"recfs/nodes"
 )
 
-// uncountedBytes is what an open content may keep in memory that counts as nothing.
-const uncountedBytes = 64 << 10
+const (
+	contentsIdle   = 3 * time.Second
+	uncountedBytes = 64 << 10 // what an open content may keep in memory that counts as nothing
+)
 
-// An object is a file while a request reads it. Between two reads it gives up what it keeps in
-// memory if others need that, and opens the file again.
-type object struct {
-	t    *tree
-	ctx  context.Context // of the request
-	file nodes.File
-	size int64
-	off  int64 // of the next Read
-
-	mu      sync.Mutex
-	content nodes.Content // nil: it is not open
-	held    *cache.Held
+// An openContent is a file that is open for all requests that read this version of it.
+type openContent struct {
+	nodes.Content
+	held *cache.Held // what it keeps in memory; nil: next to nothing
 }
 
-// newObject returns the file, which the first read opens; an empty one has none.
-func (t *tree) newObject(ctx context.Context, file nodes.File) (*object, error) {
-	o := &object{t: t, ctx: ctx, file: file}
+func (c *openContent) close() {
+	nodes.CloseContent(c.Content)
+	c.held.Free()
+}
+
+// A contentKey is the ETag of a file, or the object that has none.
+type contentKey struct {
+	tag string
+	own *object
+}
+
+// newContents returns the contents that were read last. Those who may work at a time read them, and
+// for as many their clients take the time to ask for more.
+func newContents(working int) *cache.LRU[contentKey, *openContent] {
+	return cache.NewLRU[contentKey](cache.LRUOptions[*openContent]{
+		Max: 2 * working, Idle: contentsIdle, Close: (*openContent).close,
+	})
+}
+
+// An object is a file as a request found it. Between two reads it may be closed, as others need the
+// memory.
+type object struct {
+	t    *tree
+	file nodes.File
+	tag  string // "": nothing tells the version
+	size int64
+}
+
+// object returns the file at the end of a way, whose ETag ends in a mark. The first read opens it;
+// an empty one has none.
+func (t *tree) object(ctx context.Context, way nodes.Way, mark string) (*object, error) {
+	o := &object{t: t, file: way.Last().File}
 	err := t.within(ctx, func(ctx context.Context) (err error) {
-		if o.size, err = file.Size(ctx); err == nil && o.size == 0 {
-			err = o.open(ctx)
+		if o.tag, err = t.tag(ctx, way, mark); err == nil {
+			o.size, err = o.file.Size(ctx)
 		}
 		return err
 	})
+	if err == nil && o.size == 0 {
+		_, err = o.ReadAt(ctx, nil, 0)
+	}
 	return o, err
 }
 
-// open opens the file unless it is.
-func (o *object) open(ctx context.Context) error {
-	if o.content != nil {
-		return nil
+func (o *object) key() contentKey {
+	if o.tag == "" {
+		return contentKey{own: o}
 	}
-	c, err := o.file.Open(ctx)
-	if err != nil {
-		return err
-	}
-	o.content = c
-	if got := c.Size(); got != o.size {
-		o.close()
-		return nodes.SizeError(o.size, got)
-	}
-	if n := nodes.Held(c); n > uncountedBytes {
-		if o.held, err = cache.Charge(ctx, n); err != nil {
-			o.close()
-			return err
-		}
-		o.held.Keep(o.yield)
-	}
-	return nil
-}
-
-func (o *object) close() {
-	if o.content != nil {
-		nodes.CloseContent(o.content)
-	}
-	o.held.Free()
-	o.content, o.held = nil, nil
-}
-
-// yield closes the file for those who need the memory, unless it is being read.
-func (o *object) yield() bool {
-	if !o.mu.TryLock() {
-		return false
-	}
-	defer o.mu.Unlock()
-	if o.content == nil {
-		return false
-	}
-	o.close()
-	return true
+	return contentKey{tag: o.tag}
 }
 
 // Close implements io.Closer.
-func (o *object) Close() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.close()
-	return nil
+func (o *object) Close() {
+	if o.tag == "" {
+		o.t.contents.Drop(o.key())
+	}
 }
 
-// Read implements io.Reader: it reads as much as there is room for, or is an error.
-func (o *object) Read(p []byte) (int, error) {
-	want := min(int64(len(p)), o.size-o.off)
-	if want <= 0 {
-		return 0, io.EOF
+// open opens the file. What it keeps in memory counts until it is closed, which is when others need
+// the memory and nobody reads it at that moment.
+func (o *object) open(ctx context.Context) (*openContent, error) {
+	c, err := o.file.Open(ctx)
+	if err != nil {
+		return nil, err
 	}
-	err := o.t.within(o.ctx, func(ctx context.Context) error {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if err := o.open(ctx); err != nil {
+	opened := &openContent{Content: c}
+	if n := nodes.Held(c); n > uncountedBytes {
+		if opened.held, err = cache.Charge(ctx, n); err != nil {
+			opened.close()
+			return nil, err
+		}
+		opened.held.Keep(func() bool { return o.t.contents.Drop(o.key()) })
+	}
+	return opened, nil
+}
+
+// ReadAt implements nodes.ReaderAt: it reads all of p, or is an error.
+func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+	err = o.t.within(ctx, func(ctx context.Context) error {
+		c, err := o.t.contents.Acquire(ctx, o.key(), o.open)
+		if err != nil {
 			return err
 		}
-		n, err := o.content.ReadAt(ctx, p[:want], o.off)
+		done := c.Forget // what failed is opened anew
+		defer func() { done() }()
+		if got := c.Value.Size(); got != o.size {
+			return nodes.SizeError(o.size, got)
+		}
+		n = 0
+		if len(p) > 0 {
+			n, err = c.Value.ReadAt(ctx, p, off)
+		}
 		switch {
-		case int64(n) == want:
+		case n == len(p):
+			done = c.Release
 			return nil
 		case err == nil, err == io.EOF:
-			return nodes.SizeError(want, int64(n))
+			return nodes.SizeError(int64(len(p)), int64(n))
 		}
 		return err
 	})
-	if err != nil {
-		return 0, err
-	}
-	o.off += want
-	return int(want), nil
-}
-
-// Seek implements io.Seeker.
-func (o *object) Seek(off int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		off += o.off
-	case io.SeekEnd:
-		off += o.size
-	}
-	o.off = off
-	return off, nil
+	return n, err
 }

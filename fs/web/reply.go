@@ -11,11 +11,12 @@ import (
 // error.
 type reply struct {
 	http.ResponseWriter
-	status int   // 0: none yet
-	sent   bool  // with the header
-	bytes  int64 // of the body
-	err    error // of reading what should be sent
-	turn   *turn // nil: none is needed
+	request *http.Request
+	status  int   // 0: none yet
+	sent    bool  // with the header
+	bytes   int64 // of the body
+	err     error // of reading what should be sent
+	turn    *turn // nil: none is needed
 }
 
 // bufferSize is how much of a file is read at a time, and all that a client that takes its time
@@ -45,10 +46,10 @@ func (w *reply) Write(p []byte) (int, error) {
 	if w.status >= http.StatusBadRequest && !w.sent {
 		return len(p), nil
 	}
-	defer w.turn.writing(len(p))()
 	w.send()
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
+	w.turn.wrote(n)
 	return n, err
 }
 
@@ -57,9 +58,9 @@ func (w *reply) ReadFrom(src io.Reader) (n int64, err error) {
 	buffer := buffers.Get().(*[]byte)
 	defer func() { buffers.Put(buffer) }()
 	for {
-		if !w.turn.try() {
+		if !w.turn.held.Load() {
 			buffers.Put(buffer) // many may wait
-			w.err = w.turn.take()
+			w.err = w.turn.take(w.request.Context())
 			buffer = buffers.Get().(*[]byte)
 		}
 		if w.err != nil {

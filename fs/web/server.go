@@ -36,7 +36,10 @@ type Server struct {
 func NewServer(opt Options) *Server {
 	s := &Server{
 		front: &front{opt: opt, turns: newTurns(opt.MaxRequests)},
-		tree:  &tree{root: opt.Root, hidden: opt.Hidden, cache: opt.Cache, build: opt.Build, webdav: opt.WebDAV},
+		tree: &tree{
+			root: opt.Root, hidden: opt.Hidden, cache: opt.Cache, build: opt.Build, webdav: opt.WebDAV,
+			contents: newContents(opt.MaxRequests),
+		},
 		conns: make(chan struct{}, maxConns),
 	}
 	if t := s.tree; opt.Page != nil {
@@ -77,7 +80,7 @@ func (s *Server) serve(l Listener, e *endpoint) error {
 	protocols.SetHTTP1(true)
 	server := &http.Server{
 		Handler: e, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		Protocols: protocols, ErrorLog: log.New(io.Discard, "", 0), DisableGeneralOptionsHandler: true,
+		Protocols: protocols, ConnContext: withConn, ErrorLog: log.New(io.Discard, "", 0), DisableGeneralOptionsHandler: true,
 	}
 	s.mu.Lock()
 	s.servers = append(s.servers, server)
@@ -101,6 +104,7 @@ func (s *Server) Shutdown(ctx context.Context) {
 		})
 	}
 	all.Wait()
+	s.tree.contents.Close()
 }
 
 // A Listener takes connections.

@@ -16,12 +16,13 @@ import (
 
 // A tree is what is served.
 type tree struct {
-	root   nodes.Entry
-	hidden string
-	cache  *cache.Cache
-	build  string
-	webdav bool
-	site   *page.Site // nil: there is none
+	root     nodes.Entry
+	hidden   string
+	cache    *cache.Cache
+	build    string
+	webdav   bool
+	contents *cache.LRU[contentKey, *openContent]
+	site     *page.Site // nil: there is none
 }
 
 // hides reports whether a name in the root is not there.

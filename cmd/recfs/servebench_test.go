@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"recfs/formats/source"
+	"recfs/fs/web"
+	"recfs/nodes"
+)
+
+// BenchmarkServe compares what a server of an archive takes for files with http.FileServer over the
+// same bytes in memory. Both take turns in one process with their client, whose processor time
+// counts for both: of-floor is 1 where recfs takes no more.
+func BenchmarkServe(b *testing.B) {
+	dir := b.TempDir()
+	in, err := os.Open(filepath.Join(samples, "teehistorian/busy-20.1.teehistorian.xz"))
+	mustB(b, err)
+	defer in.Close()
+	unpacked, err := exec.Command("xz", "-dc", in.Name()).Output()
+	mustB(b, err)
+	mustB(b, os.WriteFile(filepath.Join(dir, "busy.teehistorian"), unpacked, 0o666))
+	mustB(b, os.WriteFile(filepath.Join(dir, "plain.bin"), bytes.Repeat(unpacked, 16<<20/len(unpacked)+1), 0o666))
+	tree, err := source.OpenLocal(dir)
+	mustB(b, err)
+	defer tree.Close()
+	c, root := openCached(b, tree, 64<<20)
+	ours := web.NewServer(web.Options{Root: nodes.Entry{Name: ".", Dir: root}, Cache: c, MaxRequests: 64, Log: slog.New(slog.DiscardHandler)})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	mustB(b, err)
+	go ours.Serve(web.Listener{Listener: l, Loopback: true}) //nolint:errcheck // it is shut down
+	defer ours.Shutdown(context.Background())
+
+	memory := fstest.MapFS{}
+	for _, name := range []string{"plain.bin", "busy.teehistorian/raw", "tables/teehistorian/positions/busy.teehistorian.parquet"} {
+		e, err := nodes.Lookup(b.Context(), root, name)
+		mustB(b, err)
+		content, err := nodes.ReadAll(b.Context(), e.File)
+		mustB(b, err)
+		memory[name] = &fstest.MapFile{Data: content}
+	}
+	fl, err := net.Listen("tcp", "127.0.0.1:0")
+	mustB(b, err)
+	floor := &http.Server{Handler: http.FileServerFS(memory)}
+	go floor.Serve(fl) //nolint:errcheck // it is closed
+	defer floor.Close()
+
+	for name, file := range memory {
+		for _, readers := range []int{1, 8, 200} {
+			for what, size := range map[string]int{"whole": len(file.Data), "4KiB": 4096} {
+				b.Run(fmt.Sprintf("%s/%s/%d", name, what, readers), func(b *testing.B) {
+					n := max(1, 400/readers)
+					if what == "whole" {
+						n = max(1, 64<<20/size/readers)
+					}
+					var took [2]time.Duration
+					for b.Loop() {
+						for i, addr := range []string{l.Addr().String(), fl.Addr().String()} {
+							before := processorTime()
+							getMany(b, addr, name, len(file.Data), size, readers, n)
+							took[i] += processorTime() - before
+						}
+					}
+					per := func(i int) float64 { return float64(took[i].Microseconds()) / float64(b.N*n*readers) }
+					b.ReportMetric(per(0), "µs")
+					b.ReportMetric(per(1), "µs-floor")
+					b.ReportMetric(float64(took[1])/float64(took[0]), "of-floor")
+				})
+			}
+		}
+	}
+}
+
+func mustB(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // does not fail
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// getMany has readers ask n times each for a part of a file, on a connection of their own.
+func getMany(b *testing.B, addr, name string, length, size, readers, n int) {
+	var all sync.WaitGroup
+	for reader := range readers {
+		all.Go(func() {
+			c, err := net.Dial("tcp", addr)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer c.Close()
+			in := bufio.NewReaderSize(c, 64<<10)
+			for i := range n {
+				at := 0
+				if size < length {
+					at = (reader*7919 + i*1234567) % (length - size)
+				}
+				fmt.Fprintf(c, "GET /%s HTTP/1.1\r\nHost: localhost\r\nRange: bytes=%d-%d\r\n\r\n", name, at, at+size-1)
+				reply, err := http.ReadResponse(in, nil)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				if got, err := io.Copy(io.Discard, reply.Body); got != int64(size) || err != nil {
+					b.Errorf("%s: %d of %d bytes, %v", reply.Status, got, size, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
