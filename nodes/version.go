@@ -2,8 +2,8 @@ package nodes
 
 import (
 	"context"
-	"path"
 	"strconv"
+	"strings"
 )
 
 // A Versioned is the Dir or File of an entry that tells which version of a source it shows.
@@ -48,21 +48,30 @@ type Way struct {
 func (w Way) Last() Entry { return w.Entries[len(w.Entries)-1] }
 
 // Path returns the path from the root to the last entry, without links; "." is the root.
-func (w Way) Path() string { return w.below(0) }
-
-// below returns the path from entry i to the last one.
-func (w Way) below(i int) string {
-	at := "."
-	for _, e := range w.Entries[i+1:] {
-		at = path.Join(at, e.Name)
+func (w Way) Path() string {
+	if len(w.Entries) == 1 {
+		return "."
 	}
-	return at
+	var b strings.Builder
+	for _, e := range w.Entries[1:] {
+		if b.Len() > 0 {
+			b.WriteByte('/')
+		}
+		b.WriteString(e.Name)
+	}
+	return b.String()
 }
 
 // Version names the version of the last entry; "" if nothing tells it.
 func (w Way) Version(ctx context.Context) (string, error) {
 	var all []byte
+	below := w.Path()
 	for i, e := range w.Entries {
+		if i > 0 {
+			if _, below, _ = strings.Cut(below, "/"); below == "" {
+				below = "."
+			}
+		}
 		v, ok := e.Dir.(Versioned)
 		if !ok {
 			v, ok = e.File.(Versioned)
@@ -70,7 +79,7 @@ func (w Way) Version(ctx context.Context) (string, error) {
 		if !ok {
 			continue
 		}
-		text, err := v.Version(ctx, w.below(i))
+		text, err := v.Version(ctx, below)
 		if err != nil {
 			return "", err
 		}

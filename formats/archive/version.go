@@ -2,9 +2,11 @@ package archive
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"recfs/formats/recordings"
@@ -20,11 +22,16 @@ var (
 // its file alone.
 func (r recording) Version(ctx context.Context, below string) (string, error) {
 	k, f := r.key, r.format()
-	v := fmt.Sprintf("%x %s %q", k.stamp().Append(nil), f.Name, k.name)
+	text := append(hex.AppendEncode(nil, k.stamp().Append(nil)), f.Name...)
+	text = strconv.AppendQuote(text, k.name)
 	if first, _, _ := strings.Cut(below, "/"); first == rawName {
-		return v, nil
+		return string(text), nil
 	}
-	v = fmt.Sprintf("%s %d %q %t %t %v", v, recordings.Layout, f.Variant, k.packed, k.running, k.beside)
+	text = strconv.AppendInt(text, recordings.Layout, 10)
+	text = strconv.AppendQuote(text, f.Variant)
+	text = strconv.AppendBool(text, k.packed)
+	text = strconv.AppendBool(text, k.running)
+	v := string(fmt.Append(text, k.beside))
 	if f.Beside == nil {
 		return v, nil
 	}

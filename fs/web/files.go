@@ -111,11 +111,7 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error
 		return err
 	}
 	defer o.Close()
-	if want := ranges(r, o.size); want == "" {
-		r.Header.Del("Range")
-	} else {
-		r.Header.Set("Range", want)
-	}
+	r.Header["Range"] = ranges(r, o.size)
 	h, e := w.Header(), way.Last()
 	h.Set("Content-Type", contentType(e.Name))
 	if o.tag != "" {
@@ -125,20 +121,20 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error
 	return nil
 }
 
-// ranges returns what a request wants of a file as net/http understands it; "" is all. To that the
+// ranges returns what a request wants of a file as net/http understands it; nil is all. To that the
 // last 0 bytes are some.
-func ranges(r *http.Request, size int64) string {
+func ranges(r *http.Request, size int64) []string {
 	want, ok := strings.CutPrefix(r.Header.Get("Range"), "bytes=")
 	all := strings.Split(want, ",")
 	if !ok || len(all) > maxRanges {
-		return ""
+		return nil
 	}
 	for i, part := range all {
 		if last, ok := strings.CutPrefix(strings.TrimSpace(part), "-"); ok && last != "" && strings.Trim(last, "0") == "" {
 			all[i] = strconv.FormatInt(size, 10) + "-" // behind the end
 		}
 	}
-	return "bytes=" + strings.Join(all, ",")
+	return []string{"bytes=" + strings.Join(all, ",")}
 }
 
 // refuse answers a request for files and folders with an error.

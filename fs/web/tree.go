@@ -102,7 +102,7 @@ func (t *tree) tag(ctx context.Context, way nodes.Way, mark string) (string, err
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(t.build + "\x00" + way.Path() + "\x00" + version))
-	return `"` + hex.EncodeToString(sum[:16]) + mark + `"`, nil
+	return string(append(hex.AppendEncode([]byte{'"'}, sum[:16]), mark+`"`...)), nil
 }
 
 // snapshot returns what a directory has now.
