@@ -24,6 +24,7 @@ import (
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // dated is the format rec with recordings that began in a month, and on a map, that their first
@@ -317,15 +318,11 @@ func (l *lake) compare(got map[string]string, prune, ended bool) {
 
 // TestMerges plays histories of a source, its merged export, and of others who damage that.
 func TestMerges(t *testing.T) {
-	histories := 60
-	if testing.Short() {
-		histories = 12
-	}
 	export.SetLimit(t, limitRows, 1<<20)
 	playHistory(t, 17099829698026420958, 48) // a copy has the name of the part that new recordings went to
 	playHistory(t, 6197559487864836412, 51)  // one without rows, before a large one, gets rows
 	seed := rand.Uint64()
-	for i := range histories {
+	for i := range nodestest.Times(20, 6) {
 		playHistory(t, seed, i)
 	}
 }

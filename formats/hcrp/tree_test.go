@@ -504,7 +504,7 @@ func TestDamage(t *testing.T) {
 				mustRead(t, dir, name)
 			}
 		}
-		step := 1 + len(whole)/nodestest.Times(300, 30)
+		step := 1 + len(whole)/nodestest.Times(120, 30)
 		for n := 0; n < len(whole); n += step {
 			walk(fmt.Sprintf("cut at %d", n), whole[:n])
 		}

@@ -55,7 +55,7 @@ func TestBzip2(t *testing.T) {
 			}
 			sizes[len(got)] = true
 		}
-		step := 1
+		step := 3
 		if name == "runs" || testing.Short() {
 			step = nodestest.Times(53, 211)
 		}

@@ -34,7 +34,7 @@ func Forged(t *testing.T, format formats.Format, samples ...string) {
 	t.Helper()
 	for _, sample := range samples {
 		b := nodestest.Sample(t, sample)
-		nodestest.Forged(t, 60, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
+		nodestest.Forged(t, 20, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 			c := cache.New(64<<20, shelf)
 			t.Cleanup(c.Close)
 			in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
