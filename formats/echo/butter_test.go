@@ -14,7 +14,7 @@ func TestRoundTrip(t *testing.T) {
 		for _, mapIndex := range []uint8{1, 2, 5} {
 			for compression := uint8(0); compression <= zstdLast; compression += uint8(nodestest.Times(1, int(mapIndex))) {
 				bones := l.bones && compression%2 == 0
-				b, want := sample(l, mapIndex, 6, nodestest.Times(100, 20), bones, func(w *writer) { w.compression, w.private = compression, compression == 3 })
+				b, want := sample(l, mapIndex, 6, nodestest.Times(40, 20), bones, func(w *writer) { w.compression, w.private = compression, compression == 3 })
 				r := openBytes(t, b)
 				if r.Layout != l {
 					t.Errorf("%s, map %d: read as %s", l.name, mapIndex, r.Layout.name)
