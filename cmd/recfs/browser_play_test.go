@@ -118,13 +118,20 @@ func TestBrowserPlays(t *testing.T) {
 	b.open("/.view/play/" + busy + "#t=6001&p=1&s=4&f=1")
 	b.wait("recfs.playing && recfs.speed === 4 && recfs.follow == 1 && recfs.tick > 6030")
 	type run struct{ Ticks, MS, Painted, Frames float64 }
-	r := evaluate[run](b, `new Promise((done) => {
-		const t = recfs.tick, now = performance.now(), painted = recfs.painted;
-		let frames = 0;
+	r := evaluate[run](b, `new Promise((done) => { // while there is something to play
+		const sum = { ticks: 0, ms: 0, painted: 0, frames: 0 };
+		let before = null;
 		const next = (at) => {
-			frames++;
-			if (at < now + 2500) requestAnimationFrame(next);
-			else done({ ticks: recfs.tick - t, ms: at - now, painted: recfs.painted - painted, frames });
+			const now = recfs.ready && { tick: recfs.tick, at, painted: recfs.painted };
+			if (before && now) {
+				sum.frames++;
+				sum.ticks += now.tick - before.tick;
+				sum.ms += at - before.at;
+				sum.painted += now.painted - before.painted;
+			}
+			before = now;
+			if (sum.ms < 2500) requestAnimationFrame(next);
+			else done(sum);
 		};
 		requestAnimationFrame(next);
 	})`)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browserTime is how long a browser has for all that a test wants of it.
-const browserTime = time.Minute
+// browserTime is how long a browser has for all that a test wants of it, on a machine that has much
+// else to do.
+const browserTime = 5 * time.Minute
 
 // A browser is a tab of a headless Chromium at a server of a test.
 type browser struct {
@@ -27,10 +29,9 @@ type browser struct {
 	server serverProcess
 }
 
-// openBrowser opens a tab of a number of CSS pixels at a server of a source. Without a browser the
-// test is skipped. What a page throws, or does against its policy, fails the test.
-func openBrowser(t *testing.T, source string, width, height int64, flags ...string) *browser {
-	t.Helper()
+// chromium is the context of the browser of all tests, which the first one starts; nil: there is no
+// browser. stopChromium ends it.
+var chromium, stopChromium = sync.OnceValues(func() (context.Context, error) {
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", os.Getenv("RECFS_BROWSER")} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -38,11 +39,39 @@ func openBrowser(t *testing.T, source string, width, height int64, flags ...stri
 		}
 	}
 	if program == "" {
+		return nil, nil
+	}
+	var ctx context.Context
+	ctx, stopChromium = chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
+		chromedp.ExecPath(program), chromedp.Flag("lang", "en-GB"), chromedp.Flag("disable-back-forward-cache", true)))
+	return ctx, chromedp.Do(ctx)
+}), func() {}
+
+// testsWithBrowser are the tests of the package, behind which the browser is stopped.
+type testsWithBrowser struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (m testsWithBrowser) Run() int {
+	defer func() { stopChromium() }()
+	return m.M.Run()
+}
+
+// openBrowser opens a tab of a number of CSS pixels at a server of a source, with cookies and a
+// storage of its own. Without a browser the test is skipped. What a page throws, or does against
+// its policy, fails the test.
+func openBrowser(t *testing.T, source string, width, height int64, flags ...string) *browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes long")
+	}
+	shared, err := chromium()
+	must(t, err)
+	if shared == nil {
 		t.Skip("there is no chromium or google-chrome, and RECFS_BROWSER names none")
 	}
 	p := startServer(t, source, flags...)
-	ctx, cancel := context.WithTimeout(context.Background(), browserTime)
-	ctx, stop := chromedp.NewContext(ctx, chromedp.WithAllocatorOptions(chromedp.ExecPath(program), chromedp.Flag("lang", "en-GB"), chromedp.Flag("disable-back-forward-cache", true)))
+	ctx, cancel := context.WithTimeout(shared, browserTime)
+	ctx, stop := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(func() {
 		stop()
 		cancel()
@@ -80,7 +109,7 @@ func (b *browser) open(path string) {
 // wait waits until an expression is true, which is asked at each frame, also of the next page.
 func (b *browser) wait(expression string) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, browserTime/4)
+	ctx, cancel := context.WithTimeout(b.ctx, browserTime/2)
 	defer cancel()
 	var err error
 	for {

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asNobody) != "" {
 		os.Exit(m.Run())
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(testsWithBrowser{m}, map[string]func(){
 		"recfs":            main,
 		"mount.recfs":      main,
 		"mount.fuse.recfs": main,
