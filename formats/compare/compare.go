@@ -12,6 +12,7 @@ import (
 	iofs "io/fs"
 	"strings"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -34,6 +35,37 @@ type Change struct {
 	New   json.RawMessage `json:"new,omitempty"`
 	Note  string          `json:"note,omitempty"`  // what the values do not tell
 	Tiles *Tiles          `json:"tiles,omitempty"` // of a tile layer
+}
+
+// Tiles are the differences of two tile layers, or of parts of them where they have other sizes.
+type Tiles struct {
+	Count int `json:"count"` // of tiles that differ; those outside the other layer only if they are not air
+	// The smallest rectangle that holds them, in tiles.
+	X        int       `json:"x"`
+	Y        int       `json:"y"`
+	Width    int       `json:"width"`
+	Height   int       `json:"height"`
+	Replaced []Replace `json:"replaced"` // the most frequent first, at most maxReplaced
+}
+
+// A Replace is how many tiles of one kind became one of another. A kind is a cell of the text grid
+// (docs/tree/datafile.md section 8) without its blanks: "." is air.
+type Replace struct {
+	Old   string `json:"old"`
+	New   string `json:"new"`
+	Count int    `json:"count"`
+
+	OldName string `json:"old_name,omitempty"` // what the kinds are called, if they have names
+	NewName string `json:"new_name,omitempty"`
+}
+
+// Marks hears of each tile that differs: where, and what is there before and after, as in Replace.
+type Marks func(layer string, x, y int, old, now string)
+
+// A Side is one of the two that are compared.
+type Side struct {
+	nodes.Entry
+	formats.Parts // of a recording that is compared by these
 }
 
 // ErrNothing says that two things have nothing in common that could be compared.

@@ -4,56 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"path"
 
-	"recfs/formats"
 	"recfs/nodes"
 )
-
-// A Side is one of the two that are compared.
-type Side struct {
-	nodes.Entry
-	formats.Parts // of a recording that is compared by these
-}
-
-// ReadParts reads the parts of a recording, if it tells of any.
-func (s *Side) ReadParts(ctx context.Context, r formats.PartsReader) error {
-	if r.Read == nil {
-		return nil
-	}
-	e, err := nodes.Lookup(ctx, s.Dir, r.Document)
-	if errors.Is(err, iofs.ErrNotExist) || err == nil && e.File == nil {
-		return nil
-	}
-	if err == nil {
-		s.Parts, err = readParts(ctx, e.File, r)
-	}
-	if err != nil {
-		return &UnreadableError{r.Document, err}
-	}
-	return nil
-}
-
-// readParts reads the parts that a document tells of.
-func readParts(ctx context.Context, document nodes.File, r formats.PartsReader) (p formats.Parts, err error) {
-	content, err := document.Open(ctx)
-	if err != nil {
-		return p, err
-	}
-	defer nodes.CloseContent(content)
-	const decoding = 3 // bytes for each of the text, at most, beside the parts
-	held, err := formats.Charge(ctx, decoding*content.Size())
-	if err != nil {
-		return p, err
-	}
-	defer held.Free()
-	text := make([]byte, content.Size())
-	if _, err = readAt(ctx, content, text, 0); err != nil {
-		return p, err
-	}
-	return r.Read(text)
-}
 
 // Entries calls visit for each difference between two entries, which are of one kind. What cannot
 // be read is left out, and told in the error at the end. Marks, if not nil, hears of each tile that

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	iofs "io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -16,6 +18,44 @@ import (
 type part struct {
 	dir nodes.Dir
 	*formats.Part
+}
+
+// ReadParts reads the parts of a recording, if it tells of any.
+func (s *Side) ReadParts(ctx context.Context, r formats.PartsReader) error {
+	if r.Read == nil {
+		return nil
+	}
+	e, err := nodes.Lookup(ctx, s.Dir, r.Document)
+	if errors.Is(err, iofs.ErrNotExist) || err == nil && e.File == nil {
+		return nil
+	}
+	if err == nil {
+		s.Parts, err = readParts(ctx, e.File, r)
+	}
+	if err != nil {
+		return &UnreadableError{r.Document, err}
+	}
+	return nil
+}
+
+// readParts reads the parts that a document tells of.
+func readParts(ctx context.Context, document nodes.File, r formats.PartsReader) (p formats.Parts, err error) {
+	content, err := document.Open(ctx)
+	if err != nil {
+		return p, err
+	}
+	defer nodes.CloseContent(content)
+	const decoding = 3 // bytes for each of the text, at most, beside the parts
+	held, err := formats.Charge(ctx, decoding*content.Size())
+	if err != nil {
+		return p, err
+	}
+	defer held.Free()
+	text := make([]byte, content.Size())
+	if _, err = readAt(ctx, content, text, 0); err != nil {
+		return p, err
+	}
+	return r.Read(text)
 }
 
 // parts tells which parts were added and removed, and how those differ that both have.

@@ -14,36 +14,11 @@ import (
 	"recfs/nodes"
 )
 
-// Tiles are the differences of two tile layers, or of parts of them where they have other sizes.
-type Tiles struct {
-	Count int `json:"count"` // of tiles that differ; those outside the other layer only if they are not air
-	// The smallest rectangle that holds them, in tiles.
-	X        int       `json:"x"`
-	Y        int       `json:"y"`
-	Width    int       `json:"width"`
-	Height   int       `json:"height"`
-	Replaced []Replace `json:"replaced"` // the most frequent first, at most maxReplaced
-}
-
-// A Replace is how many tiles of one kind became one of another. A kind is a cell of the text grid
-// (docs/tree/datafile.md section 8) without its blanks: "." is air.
-type Replace struct {
-	Old   string `json:"old"`
-	New   string `json:"new"`
-	Count int    `json:"count"`
-
-	OldName string `json:"old_name,omitempty"` // what the kinds are called, if they have names
-	NewName string `json:"new_name,omitempty"`
-}
-
 // maxReplaced is how many kinds of replacements are listed, and maxKinds how many are counted.
 const (
 	maxReplaced = 32
 	maxKinds    = 1 << 16
 )
-
-// Marks hears of each tile that differs: where, and what is there before and after, as in Replace.
-type Marks func(layer string, x, y int, old, now string)
 
 const air = "."
 
