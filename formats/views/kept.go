@@ -101,6 +101,9 @@ func (k *Kept[K, V]) Knows(ctx context.Context, key K) bool {
 
 // save keeps a value that has learned more on disk again.
 func (k *Kept[K, V]) save(ctx context.Context, key K, v V) {
+	if k.rec.Content == nil {
+		return
+	}
 	if seal, err := k.rec.Seal(ctx); err == nil {
 		k.memo.Save(ctx, key, sealed[V]{seal, v})
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,6 +127,61 @@ func TestText(t *testing.T) {
 		if _, err := content.ReadAt(t.Context(), b, int64(i*(i+1)/2)); err != nil && i < 60 || b[0] != byte('a'+i%26) || b[i] != b[0] {
 			t.Errorf("part %d is %s, %v", i, b, err)
 		}
+	}
+}
+
+// Texts whose parts are made apart share them, and a read near the beginning of a listed one makes no
+// more than it shows.
+func TestListed(t *testing.T) {
+	const n, size = 100, 10
+	var made atomic.Int64
+	tree := newTree(t, 0)
+	open := func(first int) func(context.Context) (*views.Text, error) {
+		return func(context.Context) (*views.Text, error) {
+			return &views.Text{
+				N: n, Apart: true, Share: func(i int) any { return first + i },
+				Make: func(_ context.Context, i int, at any) (views.Part, error) {
+					if at != nil && at != i-1 {
+						t.Errorf("part %d comes after %v", i, at)
+					}
+					made.Add(1)
+					return views.Part{Bytes: bytes.Repeat([]byte{byte(first + i)}, size), Next: i}, nil
+				},
+			}, nil
+		}
+	}
+	read := func(f nodes.File, off, part int) {
+		t.Helper()
+		c, err := f.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, size)
+		if k, err := c.ReadAt(t.Context(), b, int64(off)); c.Size() != n*size || k != size || b[0] != byte(part) || err != nil {
+			t.Errorf("%d bytes %x of %d at %d, %v, want part %d", k, b, c.Size(), off, err, part)
+		}
+	}
+	first := tree.Listed("x", 0, 2, open(0)).(nodes.Measured)
+	if first.IsMeasured(t.Context()) {
+		t.Error("the size is known before")
+	}
+	read(first, 50*size, 50)
+	read(first, 2*size, 2)
+	if got := made.Load(); got != n || !first.IsMeasured(t.Context()) {
+		t.Errorf("%d parts were made", got)
+	}
+	second := tree.Listed("x", 1, 2, open(n))
+	if got, err := second.Size(t.Context()); got != n*size || err != nil || !second.(nodes.Measured).IsMeasured(t.Context()) {
+		t.Errorf("%d bytes, %v", got, err)
+	}
+	made.Store(0)
+	read(tree.HeadText("x", "over both", open(n/2)), 0, n/2)
+	if got := made.Load(); got != n {
+		t.Errorf("%d parts were made to learn sizes, want %d", got, n)
+	}
+	read(tree.Listed("x", 0, 2, open(0)), 3*size, 3)
+	if got := made.Load(); got != n {
+		t.Errorf("%d parts were made again", got-n)
 	}
 }
 
