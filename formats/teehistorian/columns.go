@@ -144,13 +144,6 @@ func newRowCounters() (c rowCounters) {
 	return c
 }
 
-// endChunk ends a chunk in all tables.
-func (c *rowCounters) endChunk() {
-	for _, t := range c {
-		t.EndChunk()
-	}
-}
-
 // A hotRows counts the rows of a table with a row for nearly every record. It gathers them for its
 // Counter.
 type hotRows struct {

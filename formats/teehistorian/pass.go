@@ -186,20 +186,17 @@ func (b *builder) checkTrailing() error {
 
 func (b *builder) problem(p problem) { b.problems = append(b.problems, p) }
 
-// isFull tells whether a record at offset that begins a tick begins a chunk.
-func (b *builder) isFull(offset int64) bool {
-	return !b.open || offset-b.chunk.offset >= chunkSize
-}
-
 // startTick begins a tick, and a chunk if it is time for one, with a record that is not applied
 // yet.
 func (b *builder) startTick(r *record) {
-	if b.isFull(r.offset) {
+	if !b.open || r.offset-b.chunk.offset >= chunkSize {
 		tick := b.chunk.last
 		if b.open {
 			b.closeChunk(r.offset)
 			b.flushRows()
-			b.rows.endChunk()
+			for _, t := range b.rows {
+				t.EndChunk()
+			}
 		}
 		b.openChunk(r, tick)
 	}

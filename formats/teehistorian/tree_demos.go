@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"recfs/cache"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -20,20 +19,10 @@ type demoKey struct {
 	follow, run int32
 }
 
-// demoMemos is what is remembered of demos. Each Memo uses only those before it, and the index.
-type demoMemos struct {
-	demos *cache.Memo[struct{}, *demos]
-	shots *cache.Memo[int32, *shot] // of runs
-}
-
 // demos are the runs of a recording, and what demos need of all of them.
 type demos struct {
 	runs     []run
 	finishes []int32 // ticks
-}
-
-func (t *tree) newDemoMemos(c *cache.Cache) demoMemos {
-	return demoMemos{demos: cache.NewMemo(c, t.loadDemos), shots: cache.NewMemo(c, t.loadShot)}
 }
 
 func (t *tree) loadDemos(ctx context.Context, _ struct{}) (*demos, int64, error) {

@@ -22,7 +22,8 @@ type tree struct {
 	blocks *cache.Memo[blockKey, *block]
 	tables *cache.Memo[tableKey, map[int32][]byte]
 	active *cache.Memo[int, []activity]
-	demoMemos
+	demos  *cache.Memo[struct{}, *demos]
+	shots  *cache.Memo[int32, *shot] // of runs
 }
 
 // names are the names of the directories of the stays, and the directory of these.
