@@ -130,8 +130,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Texts whose parts are made apart share them, and a read near the beginning of a listed one makes no
-// more than it shows.
+// Texts whose parts are made apart share them, and a read near the beginning of a listed one makes
+// no more than it shows.
 func TestListed(t *testing.T) {
 	const n, size = 100, 10
 	var made atomic.Int64

@@ -49,8 +49,8 @@ type branch struct {
 	zero, one *branch
 }
 
-// makeCodes makes the tree: the two least frequent branches get a parent, until one is left. Of
-// equal ones the later is taken first, and a parent counts as the last of its equals.
+// makeCodes makes the tree: the two least frequent branches get a parent, until one branch is left.
+// Of equal ones the later is taken first, and a parent counts as the last of its equals.
 func makeCodes() (codes [symbols]code) {
 	list := make([]*branch, symbols)
 	for symbol, f := range frequencies {

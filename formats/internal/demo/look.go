@@ -7,7 +7,7 @@ type Look struct {
 	Body, Feet int32
 }
 
-// DefaultLook is that of a client of whom nothing is known.
+// DefaultLook is the look of a client of which nothing is known.
 var DefaultLook = Look{Skin: "default"}
 
 // Look6 returns the look that a 0.6 client asks for.
@@ -79,7 +79,7 @@ func (s *standard) is(p *Parts) bool {
 	return true
 }
 
-// likeness is in how many of the parts that tell skins apart p agrees with s.
+// likeness returns in how many of the parts that tell skins apart p agrees with s.
 func (s *standard) likeness(p *Parts) int {
 	n := 0
 	for part, name := range map[int]string{bodyPart: s.body, markingPart: s.marking, decorationPart: s.decoration} {
@@ -90,7 +90,7 @@ func (s *standard) likeness(p *Parts) int {
 	return n
 }
 
-// Look7 returns the look that servers show 0.6 clients of a 0.7 client.
+// Look7 returns the look of a 0.7 client as servers show it to 0.6 clients.
 func Look7(p *Parts) Look {
 	best, likeness := &standards[0], 0
 	for i := range standards {
@@ -108,8 +108,8 @@ func Look7(p *Parts) Look {
 // white is the colour of a part that has none of its own.
 const white = 255
 
-// color returns the colour of a part for a 0.6 client. Its lightness there begins at 1/2, in 0.7 at
-// 61/255; what is darker becomes 1/2.
+// color returns the colour of a part for a 0.6 client. Its lightness begins at 1/2 there, and at
+// 61/255 in 0.7. A darker colour becomes 1/2.
 func (p *Parts) color(part int) int32 {
 	if p.Custom[part] == 0 {
 		return white

@@ -25,7 +25,7 @@ const MaxTeam = 128
 // maxText is how many bytes a line in the chat has.
 const maxText = 255
 
-// Chat writes a line of the server in the chat.
+// Chat writes a line that the server says in the chat.
 func (w *Writer) Chat(text string) {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' {

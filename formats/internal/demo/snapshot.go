@@ -2,8 +2,8 @@ package demo
 
 import "slices"
 
-// Types of items (docs/formats/demo.md section 5). Those from 16384 on are ours to choose; a UUID
-// item of type 0 tells what they stand for.
+// Types of items (docs/formats/demo.md section 5). Types from 16384 on are free to choose: an item
+// of type 0 tells by a UUID what they stand for.
 const (
 	typeUUID           = 0
 	typeGameInfo       = 6

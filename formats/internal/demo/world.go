@@ -18,7 +18,7 @@ type World struct {
 
 // A Server is what clients must know of the server.
 type Server struct {
-	ManyTeams bool // has teams up to 127, as servers since 20.0
+	ManyTeams bool // there are teams up to 127, as since 20.0
 }
 
 // A Player is a client in the game.
@@ -32,7 +32,7 @@ type Player struct {
 // A Tee is the character of a player.
 type Tee struct {
 	X, Y     int32
-	VX, VY   int32 // way since the tick before
+	VX, VY   int32 // distance since the tick before
 	Input    Input
 	Practice bool // is on in the team
 }
@@ -59,7 +59,7 @@ func NewInfo(name, clan string, country int32, look Look) *Info {
 	return &v
 }
 
-// NameSize, and so on, are how many bytes of a text are shown.
+// NameSize is how many bytes of a name are shown.
 const NameSize = 4*4 - 1
 
 // putText fills ints with a text (docs/formats/demo.md section 5.1): 128 is added to each byte, and
@@ -146,7 +146,7 @@ func (s *Snapshot) character(id int32, t *Tee) {
 		in.Flags&0xff, 0, 0, 0, noWeapon, 0, 0)
 }
 
-// isFar reports whether a way in one tick is that of a teleport.
+// isFar reports whether a distance in one tick is that of a teleport.
 func isFar(way int32) bool { return way > maxWay || way < -maxWay }
 
 func (s *Snapshot) ddnetCharacter(id int32, t *Tee) {

@@ -47,7 +47,7 @@ func (w *Writer) Key(tick int32, s *Snapshot) {
 func (w *Writer) Idle() { w.out = append(w.out, markNext) }
 
 // Next writes the tick after the last one, whose snapshot was old. The last tick of a demo has a
-// delta also if nothing changed.
+// delta even if nothing changed.
 func (w *Writer) Next(old, s *Snapshot, last bool) {
 	w.Idle()
 	w.delta.between(old, s)
@@ -58,7 +58,7 @@ func (w *Writer) Next(old, s *Snapshot, last bool) {
 	w.chunk(deltaChunk)
 }
 
-// chunk writes w.plain as the body of a chunk. A body has always less than 64 KiB: MaxClients
+// chunk writes w.plain as the body of a chunk. A body always has less than 64 KiB: MaxClients
 // players with any values take less, and so does every message.
 func (w *Writer) chunk(kind byte) {
 	w.packed = appendHuffman(w.packed[:0], w.plain)
