@@ -52,6 +52,9 @@ func (b bound) ReadAt(p []byte, off int64) (int, error) {
 
 // Reader returns the whole content as a stream of one operation, like [At].
 func Reader(ctx context.Context, c Content) *io.SectionReader {
+	if _, ok := c.(sectionContent); ok {
+		ctx = Until(ctx, c.Size())
+	}
 	return io.NewSectionReader(At(ctx, c), 0, c.Size())
 }
 
@@ -66,6 +69,21 @@ func (u unbound) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	return u.r.ReadAt(p, off)
+}
+
+// untilKey is what a context has of Until.
+type untilKey struct{}
+
+// Until returns a context in which bytes are read one after the other up to end: whoever has to ask
+// a server for them asks ahead at once. A section tells what it is a section of.
+func Until(ctx context.Context, end int64) context.Context {
+	return context.WithValue(ctx, untilKey{}, end)
+}
+
+// UntilOf returns the end that Until told, 0 if it told none.
+func UntilOf(ctx context.Context) int64 {
+	end, _ := ctx.Value(untilKey{}).(int64)
+	return end
 }
 
 // BytesContent returns b, which must not change, as a Content.
@@ -114,6 +132,9 @@ type sectionContent struct {
 func (s sectionContent) Size() int64 { return s.n }
 
 func (s sectionContent) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	if end := UntilOf(ctx); end > 0 && (s.off > 0 || end > s.n) {
+		ctx = Until(ctx, s.off+min(end, s.n))
+	}
 	switch rest := s.n - off; {
 	case off < 0:
 		return 0, fs.ErrInvalid

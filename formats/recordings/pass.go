@@ -3,9 +3,11 @@ package recordings
 import (
 	"context"
 	"io"
+	"math"
 	"time"
 
 	"recfs/formats"
+	"recfs/nodes"
 )
 
 // A pass over a large recording keeps what it has, so that another one goes on from there when the
@@ -48,6 +50,7 @@ func (s *Store[K]) pass(o *Opened, key indexKey[K], tally *formats.Tally, seen *
 
 // run makes the index, or goes on from an earlier one. The tally has read the bytes of that.
 func (p *pass) run(ctx context.Context, earlier formats.Index) (*sealedIndex, int64, error) {
+	ctx = nodes.Until(ctx, math.MaxInt64)
 	scan := p.scan
 	if p.o.source.Format.Prefixes {
 		scan = p.stretches

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"recfs/cache"
 )
 
 const (
@@ -36,7 +38,17 @@ type fetches struct {
 	ahead int64 // bytes of runs that nobody waits for
 	count func(int64)
 
-	blocks, bytes atomic.Int64 // that came
+	most, mostAhead int64        // blocks of a run, bytes of runs that nobody waits for
+	blocks, bytes   atomic.Int64 // that came
+}
+
+// newFetches returns none yet. They do not take more at a time than memory can keep until it is
+// read.
+func newFetches(c *cache.Cache) *fetches {
+	return &fetches{
+		runs: map[blockKey]*run{}, count: c.Count,
+		most: max(1, min(maxRun, c.Budget()/maxRun/blockSize)), mostAhead: min(maxAhead, c.Budget()/4),
+	}
 }
 
 // A run is blocks in a row that one request asks for.
@@ -59,7 +71,7 @@ func (s *Server) block(ctx context.Context, o object, n, to int64) ([]byte, erro
 	if b, ok := s.objects.Peek(o.block(n)); ok {
 		return b, nil
 	}
-	f := &s.fetches
+	f := s.fetches
 	f.mu.Lock()
 	r := f.runs[o.block(n)]
 	if r == nil {
@@ -124,7 +136,7 @@ func (f *fetches) forget(r *run) {
 // prefetch asks for blocks that somebody who reads in sequence will want, unless too much is on its
 // way.
 func (s *Server) prefetch(o object, from, to int64) *run {
-	f := &s.fetches
+	f := s.fetches
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for ; from < to; from++ {
@@ -132,7 +144,7 @@ func (s *Server) prefetch(o object, from, to int64) *run {
 			break
 		}
 	}
-	if from >= min(to, o.blocks()) || f.ahead >= maxAhead {
+	if from >= min(to, o.blocks()) || f.ahead >= f.mostAhead {
 		return nil
 	}
 	return s.begin(o, from, to, true)
@@ -149,7 +161,7 @@ func (s *Server) abandon(r *run) {
 // begin asks for the blocks from one on up to block to, or up to one that is there or on its way.
 // The caller holds the lock of fetches.
 func (s *Server) begin(o object, from, to int64, ahead bool) *run {
-	f := &s.fetches
+	f := s.fetches
 	to = min(max(to, from+1), from+maxRun, o.blocks())
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{o: o, from: from, to: from, ahead: ahead, cancel: cancel, done: make(chan struct{})}
@@ -172,7 +184,7 @@ func (s *Server) begin(o object, from, to int64, ahead bool) *run {
 func (s *Server) fetch(ctx context.Context, r *run, ahead bool) {
 	defer r.cancel()
 	data, err := s.read(ctx, r)
-	f := &s.fetches
+	f := s.fetches
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.count(-r.size())

@@ -7,10 +7,13 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"recfs/cache"
+	"recfs/nodes"
 )
 
 // TestAbandonedRun reads what somebody else stopped waiting for before the request was over.
@@ -80,3 +83,46 @@ func TestLittleMemory(t *testing.T) {
 type readerAt func(p []byte, off int64) (int, error)
 
 func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
+
+// TestUntil asks for four parts of a file at a time at once for one who reads on to a place, and for
+// nothing behind that.
+func TestUntil(t *testing.T) {
+	const off, size = 1 << 20, 24 << 20
+	content := strings.Repeat("content ", 4<<20)
+	f := &fakeS3{objects: map[string]string{"x.map": content}}
+	tree := openFake(t, f, func(o *Options) { o.Timeout = time.Hour })
+	var flying sync.WaitGroup
+	var asked atomic.Int64
+	flying.Add(4)
+	tree.s.http.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path != "/b/" && asked.Add(1) <= 4 {
+			flying.Done()
+			flying.Wait()
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})
+	file, err := tree.Open(t.Context(), "x.map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	got, err := io.ReadAll(nodes.Reader(t.Context(), nodes.SectionContent(file, off, size)))
+	if err != nil || string(got) != content[off:off+size] {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if came := tree.s.fetches.bytes.Load(); came != size || asked.Load() != size/maxRun/blockSize {
+		t.Errorf("%d bytes came for %d, in %d requests", came, size, asked.Load())
+	}
+	if tree.s.has(tree.s.objectOf(t, "x.map").block(off / blockSize)) {
+		t.Error("what was read at first is in memory still")
+	}
+}
+
+func (s *Server) objectOf(t *testing.T, key string) object {
+	t.Helper()
+	found, err := s.find(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.object
+}

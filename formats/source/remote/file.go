@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"recfs/formats/source"
+	"recfs/nodes"
 )
 
 // A file is an opened object: the version that it was opened at.
@@ -20,14 +21,16 @@ type file struct {
 	ahead  []*run   // asked for before they are wanted
 }
 
-// A place is where a read in sequence ended, how many blocks its next request has and may have, up
-// to which block it has asked, and up to which they came.
-type place struct{ next, run, most, asked, came int64 }
+// A place is where a read in sequence began and ended, how many blocks its next request has and may
+// have, up to which block it has asked, up to which they came, and up to which it is known to go, 0:
+// that is not known.
+type place struct{ first, next, run, most, asked, came, until int64 }
 
 const (
-	filesAhead = 4 // requests ahead of the readers of a file at a time
-	runsAhead  = 2 // of each reader
-	surely     = 4 // blocks of a request from which on a reader is taken to go on
+	filesAhead = 7          // requests ahead of the readers of a file at a time
+	runsAhead  = 2          // of a reader that did not read much yet
+	surely     = 4          // blocks of a request from which on a reader is taken to go on
+	keptBehind = 4 * surely // blocks that a reader who reads on is not through with
 )
 
 // Info implements source.File: an opened object does not change.
@@ -49,7 +52,7 @@ func (f *file) ReadAt(ctx context.Context, p []byte, off int64) (n int, err erro
 		p, err = p[:f.o.size-off], io.EOF
 	}
 	first, end := off/blockSize, (off+int64(len(p))+blockSize-1)/blockSize
-	until := f.advance(first, end)
+	until := f.advance(first, end, (min(nodes.UntilOf(ctx), f.o.size)+blockSize-1)/blockSize)
 	for n < len(p) {
 		at := off + int64(n)
 		b, failed := f.s.block(ctx, f.o, at/blockSize, until)
@@ -75,8 +78,10 @@ func (f *file) came(end, until int64) {
 
 // advance notes a read of the blocks from first to end, and returns up to which block a request for
 // them goes: who reads in sequence gets twice as much each time, and after a while what comes next
-// is asked for meanwhile. Once memory does not hold what came until it is read, it gets less.
-func (f *file) advance(first, end int64) (until int64) {
+// is asked for meanwhile, up to as much as was read. Who is known to read on up to block until gets
+// all that at once, and what such a reader is through with makes room first. Once memory does not
+// hold what came until it is read, it gets less.
+func (f *file) advance(first, end, until int64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := 0
@@ -86,9 +91,12 @@ func (f *file) advance(first, end int64) (until int64) {
 	p := f.places[i]
 	switch {
 	case !p.goesOn(first):
-		p = place{next: end, run: 1, most: maxRun, asked: end}
+		p = place{first: first, next: end, run: 1, most: f.s.fetches.most, asked: end}
+		if until > end {
+			p.run, p.until, p.asked = p.most, until, max(end, min(first+p.most, until))
+		}
 	case first < p.came && !f.s.has(f.o.block(first)):
-		p = place{next: end, run: 1, most: max(1, p.most/4), asked: end}
+		p = place{first: first, next: end, run: 1, most: max(1, p.most/4), asked: end}
 	case end > p.next:
 		p.next = end
 	}
@@ -96,7 +104,14 @@ func (f *file) advance(first, end int64) (until int64) {
 		p.asked = max(end, first+p.run)
 		p.run = min(2*p.run, p.most)
 	}
-	for p.run >= surely && p.asked-p.next < runsAhead*p.run && f.reach(p.asked, p.asked+p.run) {
+	far, last := max(runsAhead*p.run, p.next-p.first), f.o.blocks()
+	if p.until > 0 {
+		far, last = last, p.until
+		for n := first - keptBehind - (end - first); n < first-keptBehind; n++ {
+			f.s.objects.Drop(f.o.block(n))
+		}
+	}
+	for p.run >= surely && p.asked < last && p.asked-p.next < min(far, filesAhead*p.run) && f.reach(p.asked, min(p.asked+p.run, last)) {
 		p.asked += p.run
 		p.run = min(2*p.run, p.most)
 	}

@@ -68,7 +68,7 @@ type Server struct {
 	told    *cache.Recent[string, int]   // names of a folder that cannot be shown, as the log knows
 	objects *cache.Memo[blockKey, []byte]
 	wholes  *cache.LRU[object, *os.File]
-	fetches fetches
+	fetches *fetches
 
 	mu     sync.Mutex
 	aheads map[lookKey]bool // look-ups on their way that nobody waits for yet
@@ -105,7 +105,7 @@ func newServer(p protocol, cl *client, c *cache.Cache, opt Options) *Server {
 	s.lists = cache.NewMemo(c, s.loadList)
 	s.looks = cache.NewMemo(c, s.loadLook)
 	s.objects = cache.NewMemo[blockKey, []byte](c, nil)
-	s.fetches.runs, s.fetches.count = map[blockKey]*run{}, c.Count
+	s.fetches = newFetches(c)
 	return s
 }
 
