@@ -233,7 +233,10 @@ func (s *Server) read(ctx context.Context, r *run) (blocks [][]byte, err error) 
 				blocks, err = s.takeWhole(ctx, o, off, n, resp.Body)
 				return err
 			}
-			blocks, err = fill(blocks, resp.Body, &got, n)
+			body := &pageBody{r: resp.Body}
+			if blocks, err = fill(blocks, body, &got, n); err != nil && body.err == nil {
+				return strange(s.url(o.key), "the answer ends after %d of %d bytes", got, n)
+			}
 			return err
 		},
 	})
@@ -268,6 +271,8 @@ func (s *Server) judge(o object, off, n int64, resp *http.Response) (whole bool,
 		switch {
 		case resp.ContentLength >= 0 && resp.ContentLength != o.size:
 			return false, stale(url)
+		case resp.ContentLength < 0 && tag == "" && (o.tag != "" || o.modified > 0 && err != nil):
+			return false, strange(url, "the answer has neither length nor version, and is not the file")
 		case off == 0 && n == o.size:
 			return false, nil
 		case s.wholeFiles() && o.size <= maxWhole:

@@ -179,7 +179,7 @@ func (c *client) try(whole context.Context, q question) error {
 		return err
 	}
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return strange(q.url, "the answer is compressed (%s), which nobody asked for", enc)
+		return strange(q.url, "the answer is compressed (%s), which nobody asked for", wordOr(enc, "unknown"))
 	}
 	if err = q.take(resp); err != nil && !isAnswer(err) {
 		return c.ended(ctx, whole, q.url, err)

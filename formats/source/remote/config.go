@@ -20,13 +20,14 @@ type config struct {
 	own      bool // the endpoint is not that of AWS
 	region   string
 	profile  string
+	shared   map[string]string // what the shared files say in it
 }
 
 // loadConfig reads the configuration. What is wrong in shared files is as if it were not there.
 func loadConfig(opt Options) (config, error) {
 	c := config{profile: cmp.Or(opt.Profile, os.Getenv("AWS_PROFILE"), "default")}
-	shared := sharedProfile(c.profile)
-	name := cmp.Or(opt.Endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), shared["endpoint_url"])
+	c.shared = sharedProfile(c.profile)
+	name := cmp.Or(opt.Endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), c.shared["endpoint_url"])
 	c.own = name != ""
 	u, err := url.Parse(cmp.Or(name, awsEndpoint))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -36,7 +37,7 @@ func loadConfig(opt Options) (config, error) {
 		u.Path = ""
 	}
 	c.endpoint = u
-	c.region = cmp.Or(opt.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), shared["region"], "us-east-1")
+	c.region = cmp.Or(opt.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), c.shared["region"], "us-east-1")
 	return c, nil
 }
 
@@ -69,6 +70,9 @@ func (c config) credentials(asker *http.Client) *credentials.Credentials {
 	return credentials.NewChainCredentials([]credentials.Provider{
 		&credentials.EnvAWS{},
 		&credentials.FileAWSCredentials{Profile: c.profile},
-		&credentials.IAM{Client: asker},
+		&credentials.Static{Value: credentials.Value{
+			AccessKeyID: c.shared["aws_access_key_id"], SecretAccessKey: c.shared["aws_secret_access_key"], SessionToken: c.shared["aws_session_token"],
+		}},
+		&credentials.IAM{Client: asker, Region: c.region},
 	})
 }

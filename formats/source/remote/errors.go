@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"syscall"
 	"time"
 
@@ -69,6 +70,17 @@ func failureOf(url string, err error) error {
 		return &passing{reason: op.Err.Error(), lost: true}
 	}
 	return &passing{reason: "connection cut"}
+}
+
+// isWord matches what servers call errors, regions and classes of storage.
+var isWord = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`).MatchString
+
+// wordOr returns what a server says if that is a word, which may stand in a text or a name.
+func wordOr(said, otherwise string) string {
+	if isWord(said) {
+		return said
+	}
+	return otherwise
 }
 
 // refusal returns the error of a status that means the same on every server, nil for others.

@@ -3,8 +3,11 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"recfs/nodes"
 )
@@ -51,5 +54,27 @@ func TestPagesOutOfOrder(t *testing.T) {
 	pages["B"] = [2]string{"m/c", ""}
 	if err := tree.Walk(t.Context(), "."); !errors.Is(err, nodes.ErrRemote) {
 		t.Errorf("walked: %v", err)
+	}
+}
+
+// TestEndlessWalk ends with an error where keys of one folder have no end, in bounded memory.
+func TestEndlessWalk(t *testing.T) {
+	n := 0
+	var page strings.Builder
+	f := &fakeS3{fault: func(w http.ResponseWriter, _ *http.Request) bool {
+		page.Reset()
+		fmt.Fprintf(&page, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken>", n)
+		for range 5000 {
+			n++
+			fmt.Fprintf(&page, "<Contents><Key>%0250d</Key><ETag>%0250d</ETag></Contents>", n, n)
+		}
+		page.WriteString("</ListBucketResult>")
+		_, _ = io.WriteString(w, page.String())
+		return true
+	}}
+	tree := openFake(t, f, func(o *Options) { o.Timeout = time.Hour })
+	tree.s.maxListing = 16 << 20
+	if err := tree.Walk(t.Context(), "."); !errors.Is(err, nodes.ErrRemote) {
+		t.Error(err)
 	}
 }

@@ -24,7 +24,8 @@ const (
 	maxPage     = 4 << 20 // bytes of a page of a listing
 	maxKeys     = 10_000  // in a page: servers give 1,000
 	maxRefusal  = 64 << 10
-	singleKeys  = "50" // that begin as the one that is looked up
+	maxSize     = 1 << 50 // bytes of an object that anybody could have
+	singleKeys  = "50"    // that begin as the one that is looked up
 	emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 )
 
@@ -108,7 +109,7 @@ func (b *bucket) sign(req *http.Request) (*http.Request, error) {
 	if b.anonymous {
 		return req, nil
 	}
-	v, err := b.credentials.GetWithContext(&credentials.CredContext{Client: b.client.http})
+	v, err := b.credentials.GetWithContext(&credentials.CredContext{Client: b.client.http, Context: req.Context()})
 	if err != nil || v.AccessKeyID == "" {
 		return nil, &Error{"s3://" + b.name, "no credentials; --no-sign-request reads public buckets", iofs.ErrPermission}
 	}
@@ -176,7 +177,7 @@ func readPage(at string, body io.Reader) (*listResult, error) {
 	}
 	for i := range r.Contents {
 		c := &r.Contents[i]
-		if c.Size < 0 {
+		if c.Size < 0 || c.Size > maxSize {
 			return nil, strange(at, "an object has %d bytes", c.Size)
 		}
 		c.Key = decodeKey(c.Key, r.EncodingType)
@@ -286,10 +287,8 @@ type refusalText struct {
 func (b *bucket) refuse(at string, resp *http.Response) error {
 	var said refusalText
 	_ = xml.NewDecoder(io.LimitReader(resp.Body, maxRefusal)).Decode(&said)
-	code := said.Code
-	if code == "" {
-		code = fmt.Sprint(resp.StatusCode)
-	}
+	said.Code = wordOr(said.Code, "")
+	code := wordOr(said.Code, fmt.Sprint(resp.StatusCode))
 	if b.goElsewhere(resp, said) {
 		return &passing{reason: code}
 	}
@@ -301,10 +300,7 @@ func (b *bucket) refuse(at string, resp *http.Response) error {
 	case resp.StatusCode == http.StatusNotFound:
 		return b.missing(strings.TrimSuffix(at, b.brackets))
 	case said.Code == "InvalidObjectState":
-		class := said.StorageClass
-		if class == "" {
-			class = resp.Header.Get("X-Amz-Storage-Class")
-		}
+		class := wordOr(said.StorageClass, wordOr(resp.Header.Get("X-Amz-Storage-Class"), "GLACIER"))
 		return &Error{at, fmt.Sprintf("archived (%s); it has to be restored first", class), iofs.ErrPermission}
 	case resp.StatusCode == http.StatusBadRequest && strings.Contains(strings.ToLower(said.Message), "server side encryption"):
 		return &Error{at, "encrypted with a key of the customer, which recfs does not take", errors.ErrUnsupported}
@@ -321,10 +317,7 @@ func (b *bucket) refuse(at string, resp *http.Response) error {
 // goElsewhere reports whether the server names another region, which is asked from now on. It is
 // believed once.
 func (b *bucket) goElsewhere(resp *http.Response, said refusalText) bool {
-	region := resp.Header.Get("X-Amz-Bucket-Region")
-	if region == "" {
-		region = said.Region
-	}
+	region := wordOr(resp.Header.Get("X-Amz-Bucket-Region"), wordOr(said.Region, ""))
 	if region == "" || region == *b.region.Load() || resp.StatusCode < 300 || !b.moved.CompareAndSwap(false, true) {
 		return false
 	}

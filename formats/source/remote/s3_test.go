@@ -290,6 +290,29 @@ func TestFaults(t *testing.T) {
 		{"encrypted", answer(400, nil, "<Error><Code>InvalidRequest</Code><Message>The object was stored using a form of Server Side Encryption.</Message></Error>"), errors.ErrUnsupported, "encrypted with a key of the customer"},
 		{"redirect", answer(302, map[string]string{"Location": "http://127.0.0.1:1/"}, ""), nodes.ErrRemote, "redirect that is not followed"},
 		{"busy", answer(503, nil, code("SlowDown")), nodes.ErrUnavailable, "no answer in 3s: 503 SlowDown"},
+		{"login page without length", func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/b/x" {
+				return false
+			}
+			w.(http.Flusher).Flush()
+			_, _ = io.WriteString(w, strings.Repeat("log in", 100<<10))
+			return true
+		}, nodes.ErrRemote, "has neither length nor version"},
+		{"too short without length", func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/b/x" {
+				return false
+			}
+			w.Header().Set("ETag", tag)
+			w.Header().Set("Content-Range", "bytes 0-262143/307200")
+			w.WriteHeader(http.StatusPartialContent)
+			w.(http.Flusher).Flush()
+			_, _ = io.WriteString(w, "short")
+			return true
+		}, nodes.ErrRemote, "the answer ends after 5 of 262144 bytes"},
+		{"escapes", answer(403, nil, code("\u009b31mAccess\x7f")), iofs.ErrPermission, "access denied (403)"},
+		{"a long code", answer(403, nil, code(strings.Repeat("A", 1000))), iofs.ErrPermission, "access denied (403)"},
+		{"escapes of a class", answer(403, map[string]string{"X-Amz-Storage-Class": "DEEP_ARCHIVE"},
+			"<Error><Code>InvalidObjectState</Code><StorageClass>a b</StorageClass></Error>"), iofs.ErrPermission, "archived (DEEP_ARCHIVE);"},
 		{"login page", answer(200, map[string]string{"Content-Type": "text/html"}, "<html>log in</html>"), nodes.ErrStale, "was replaced"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -319,14 +342,15 @@ func TestListingFaults(t *testing.T) {
 		fault func(http.ResponseWriter, *http.Request) bool
 		kind  error
 	}{
-		"wrong order":    {page(head + entry("b", "1") + entry("a", "1") + "</ListBucketResult>"), nodes.ErrRemote},
-		"twice":          {page(head + entry("a", "1") + entry("a", "1") + "</ListBucketResult>"), nodes.ErrRemote},
-		"large":          {page(head + entry("a", "9223372036854775808") + "</ListBucketResult>"), nodes.ErrRemote},
-		"negative":       {page(head + entry("a", "-1") + "</ListBucketResult>"), nodes.ErrRemote},
-		"no end":         {page("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"), nodes.ErrRemote},
-		"token repeats":  {page("<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>" + entry("a", "1") + "</ListBucketResult>"), nodes.ErrRemote},
-		"endless XML":    {page("<ListBucketResult>" + strings.Repeat("<Contents><Key>k</Key></Contents>", 600_000)), nodes.ErrRemote},
-		"a page of HTML": {page("<html><body>log in</body></html>"), nodes.ErrRemote},
+		"wrong order":     {page(head + entry("b", "1") + entry("a", "1") + "</ListBucketResult>"), nodes.ErrRemote},
+		"twice":           {page(head + entry("a", "1") + entry("a", "1") + "</ListBucketResult>"), nodes.ErrRemote},
+		"large":           {page(head + entry("a", "9223372036854775808") + "</ListBucketResult>"), nodes.ErrRemote},
+		"larger than any": {page(head + entry("a", "9223372036854775807") + "</ListBucketResult>"), nodes.ErrRemote},
+		"negative":        {page(head + entry("a", "-1") + "</ListBucketResult>"), nodes.ErrRemote},
+		"no end":          {page("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"), nodes.ErrRemote},
+		"token repeats":   {page("<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>" + entry("a", "1") + "</ListBucketResult>"), nodes.ErrRemote},
+		"endless XML":     {page("<ListBucketResult>" + strings.Repeat("<Contents><Key>k</Key></Contents>", 600_000)), nodes.ErrRemote},
+		"a page of HTML":  {page("<html><body>log in</body></html>"), nodes.ErrRemote},
 		"no bucket": {func(w http.ResponseWriter, _ *http.Request) bool {
 			refuse(w, http.StatusNotFound, "NoSuchBucket")
 			return true

@@ -57,6 +57,8 @@ type Server struct {
 	opened time.Time
 	log    *slog.Logger
 
+	maxListing int64 // bytes of memory of a folder's names
+
 	asked   atomic.Int64 // look-ups, where each is a turn
 	inTurn  atomic.Int64 // the turn of the last listing
 	listed  atomic.Int64 // milliseconds since 1970 when the oldest listing that still is shown was made
@@ -75,9 +77,9 @@ type Server struct {
 }
 
 const (
-	maxLatest  = 1 << 16
-	maxPages   = 20_000  // of a folder, each of 1,000 names on most servers
-	maxListing = 1 << 30 // bytes of memory of a folder's names
+	maxLatest = 1 << 16
+	maxPages  = 20_000  // of a folder, each of 1,000 names on most servers
+	maxWalk   = 1 << 20 // pages of all that lies below one
 )
 
 // A listKey is a folder in a turn: for the time to live what is known of it holds.
@@ -97,7 +99,7 @@ func newServer(p protocol, cl *client, c *cache.Cache, opt Options) *Server {
 	s := &Server{
 		protocol: p, client: cl, ttl: opt.TTL, opened: time.Now(), log: opt.Log,
 		latest: cache.NewRecent[string, int64](maxLatest), singles: cache.NewRecent[string, int](maxLatest),
-		told: cache.NewRecent[string, int](maxLatest), wholes: newWholes(), aheads: map[lookKey]bool{},
+		told: cache.NewRecent[string, int](maxLatest), wholes: newWholes(), aheads: map[lookKey]bool{}, maxListing: 1 << 30,
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -201,7 +203,7 @@ func (s *Server) listFolder(ctx context.Context, k listKey) (*listing, error) {
 		switch {
 		case seen[xxhash.Sum64String(next)]:
 			return nil, strange(s.url(k.dir), "the listing does not go on")
-		case len(seen) == maxPages, l.cost() > maxListing:
+		case len(seen) == maxPages, l.cost() > s.maxListing:
 			return nil, strange(s.url(k.dir), "the listing has no end")
 		}
 		l.complete, l.next = next == "", next
@@ -216,7 +218,7 @@ func (s *Server) listFolder(ctx context.Context, k listKey) (*listing, error) {
 func (s *Server) walk(ctx context.Context, k listKey) error {
 	w := walker{s: s, turn: k.turn}
 	w.enter(k.dir)
-	for from := ""; ; {
+	for from, pages := "", 0; ; pages++ {
 		next, err := s.page(ctx, k.dir, from, true, func(key, tag string, size, modified int64) {
 			w.add(k.dir+key, tag, size, modified)
 		})
@@ -226,7 +228,9 @@ func (s *Server) walk(ctx context.Context, k listKey) error {
 		if next == "" {
 			break
 		}
-		from = next
+		if from = next; pages == maxWalk || w.cost() > s.maxListing {
+			return strange(s.url(k.dir), "the listing has no end")
+		}
 	}
 	w.leave("")
 	return nil
@@ -259,6 +263,14 @@ type openFolder struct {
 
 func (w *walker) enter(dir string) {
 	w.open = append(w.open, openFolder{dir, &listing{complete: true}})
+}
+
+// cost is the memory of the open folders.
+func (w *walker) cost() (n int64) {
+	for _, f := range w.open {
+		n += f.l.cost()
+	}
+	return n
 }
 
 // leave ends the folders in which a key does not lie; "" is behind all keys.

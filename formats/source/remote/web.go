@@ -129,8 +129,11 @@ func (w *site) look(ctx context.Context, key string) (looked, error) {
 				return nil
 			}
 			modified, _ := http.ParseTime(resp.Header.Get("Last-Modified"))
-			if resp.ContentLength < 0 {
+			switch {
+			case resp.ContentLength < 0:
 				return &Error{w.url(key), "the server does not tell how long the file is", errors.ErrUnsupported}
+			case resp.ContentLength > maxSize:
+				return strange(w.url(key), "a file has %d bytes", resp.ContentLength)
 			}
 			found = looked{object: object{key, resp.Header.Get("ETag"), resp.ContentLength, milliseconds(modified)}, isFile: true}
 			return nil

@@ -330,3 +330,31 @@ func TestNetrc(t *testing.T) {
 		t.Errorf("%q, %q, %v", user, secret, err)
 	}
 }
+
+// TestLoginPage takes nothing for a file that has neither its length nor its version.
+func TestLoginPage(t *testing.T) {
+	for name, header := range map[string]string{"ETag": `"x"`, "Last-Modified": "Fri, 20 Nov 2026 12:00:00 GMT"} {
+		tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				w.Header().Set(name, header)
+				w.Header().Set("Content-Length", "300000")
+				return
+			}
+			w.(http.Flusher).Flush()
+			_, _ = io.WriteString(w, strings.Repeat("log in", 100<<10))
+		}))
+		if err := readPart(t.Context(), tree, "x.map", 0, 10); !errors.Is(err, nodes.ErrRemote) || tree.s.Retries.Load() > 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestHugeFile refuses a size that no file has.
+func TestHugeFile(t *testing.T) {
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "9223372036854775807")
+	}))
+	if _, err := tree.Stat(t.Context(), "x.map"); !errors.Is(err, nodes.ErrRemote) {
+		t.Error(err)
+	}
+}
