@@ -72,7 +72,7 @@ func (c *copiedFrames) frame(ctx context.Context, i int64) ([]byte, error) {
 		start = c.ends[i-1]
 	}
 	packed := make([]byte, c.ends[i]-start)
-	if _, err := c.r.ReadAt(ctx, packed, start); err != nil && err != io.EOF {
+	if _, err := c.r.ReadAt(nodes.Until(ctx, start+int64(len(packed))), packed, start); err != nil && err != io.EOF {
 		return nil, err
 	}
 	n, err := s2.DecodedLen(packed)

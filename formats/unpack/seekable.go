@@ -111,7 +111,7 @@ func (r *seekableReader) decode(ctx context.Context, k frameKey) ([]byte, int64,
 	}
 	defer held.Free()
 	packed := make([]byte, e.CompressedSize)
-	if n, err := r.raw.ReadAt(ctx, packed, int64(e.CompressedOffset)); n < len(packed) {
+	if n, err := r.raw.ReadAt(nodes.Until(ctx, int64(e.CompressedOffset)+int64(len(packed))), packed, int64(e.CompressedOffset)); n < len(packed) {
 		return nil, 0, err
 	}
 	b, err := readFrame(e, packed)

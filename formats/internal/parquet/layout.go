@@ -12,13 +12,13 @@ import (
 
 // LayoutNumber is that of the layout of all tables. It is raised whenever a table of the same rows
 // gets another size, as sizes are kept on disk.
-const LayoutNumber = 1
+const LayoutNumber = 2
 
 // A Layout knows where everything in the file of a table is, without a row of it.
 type Layout struct {
 	table  columnar.Table
 	groups []span // of each row group in the file
-	zeros  int64  // before the footer, behind those that are there anyway
+	zeros  int64  // before the footer, behind those that are there anyway: see tail and named.go
 	footer []byte // to the end of the file
 }
 
@@ -36,6 +36,13 @@ func (s span) next() int64 {
 	}
 	return (s.end + block - 1) / block * block
 }
+
+// DuckDB reads tail bytes of any file at first. In one of many row groups these are of none, so that
+// to count its rows makes none: where the source is on a server, nothing is asked for.
+const (
+	tail       = 256 << 10
+	manyGroups = 32
+)
 
 // errTooLarge says that a page has more bytes than a page header can tell.
 var errTooLarge = fmt.Errorf("a page of more than %d bytes: %w", math.MaxInt32, errors.ErrUnsupported)
@@ -56,6 +63,9 @@ func NewLayout(t columnar.Table, metadata ...Pair) (*Layout, error) {
 		l.groups = append(l.groups, span{start, start + size})
 	}
 	l.footer = makeFooter(&l.table, l.chunks, metadata)
+	if len(l.groups) >= manyGroups {
+		l.zeros = max(0, tail-int64(len(l.footer)))
+	}
 	return l, nil
 }
 

@@ -48,9 +48,11 @@ func newNamedLayout(t columnar.Table, timeless bool, o columnar.Origin, metadata
 	if err != nil {
 		return nil, err
 	}
-	if l.zeros = NamedSize(bare, len(t.Groups), o.Path) - l.Size(); l.zeros < 0 {
-		return nil, fmt.Errorf("%s takes %d bytes more than its size", t.Name, -l.zeros)
+	more := NamedSize(bare, len(t.Groups), o.Path) - l.Size()
+	if more < 0 {
+		return nil, fmt.Errorf("%s takes %d bytes more than its size", t.Name, -more)
 	}
+	l.zeros += more
 	return l, nil
 }
 

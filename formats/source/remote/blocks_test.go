@@ -84,8 +84,8 @@ type readerAt func(p []byte, off int64) (int, error)
 
 func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
 
-// TestUntil asks for four parts of a file at a time at once for one who reads on to a place, and for
-// nothing behind that.
+// TestUntil asks for four parts of a file at a time from the start for a reader that goes on to a
+// place, and for nothing behind that.
 func TestUntil(t *testing.T) {
 	const off, size = 1 << 20, 24 << 20
 	content := strings.Repeat("content ", 4<<20)

@@ -22,8 +22,8 @@ type file struct {
 }
 
 // A place is where a read in sequence began and ended, how many blocks its next request has and may
-// have, up to which block it has asked, up to which they came, and up to which it is known to go, 0:
-// that is not known.
+// have, up to which block it has asked, up to which they came, and up to which it is known to go: 0
+// if nobody told.
 type place struct{ first, next, run, most, asked, came, until int64 }
 
 const (
@@ -77,10 +77,10 @@ func (f *file) came(end, until int64) {
 }
 
 // advance notes a read of the blocks from first to end, and returns up to which block a request for
-// them goes: who reads in sequence gets twice as much each time, and after a while what comes next
-// is asked for meanwhile, up to as much as was read. Who is known to read on up to block until gets
-// all that at once, and what such a reader is through with makes room first. Once memory does not
-// hold what came until it is read, it gets less.
+// them goes. A reader in sequence gets twice as much each time, and after a while what comes next is
+// asked for meanwhile, up to as much as was read. A reader that is known to go on up to block until
+// gets all that at once, and what it is through with makes room first. Once memory does not hold
+// what came until it is read, it gets less.
 func (f *file) advance(first, end, until int64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,7 +104,7 @@ func (f *file) advance(first, end, until int64) int64 {
 		p.asked = max(end, first+p.run)
 		p.run = min(2*p.run, p.most)
 	}
-	far, last := max(runsAhead*p.run, p.next-p.first), f.o.blocks()
+	far, last := p.next-p.first, f.o.blocks()
 	if p.until > 0 {
 		far, last = last, p.until
 		for n := first - keptBehind - (end - first); n < first-keptBehind; n++ {
