@@ -113,7 +113,8 @@ func (t *tree) rowTables() []views.Table[index] {
 			Name: name, Columns: rowColumns[n],
 			Groups: func(x *index) []columnar.Group { return x.rows[n].Groups() },
 			Fill: func(ctx context.Context, x *index, b *columnar.Batch, chunk, end int) error {
-				return stale(t.of(x).fill(ctx, b, n, chunk, x.chunkStart(end), t.start))
+				last := x.chunkStart(end)
+				return stale(t.of(x).fill(nodes.Until(ctx, last), b, n, chunk, last, t.start))
 			},
 		})
 	}

@@ -37,8 +37,8 @@ func (s span) next() int64 {
 	return (s.end + block - 1) / block * block
 }
 
-// DuckDB reads tail bytes of any file at first. In one of many row groups these are of none, so that
-// to count its rows makes none: where the source is on a server, nothing is asked for.
+// DuckDB reads tail bytes of any file at first. In a table of many row groups no group is in these,
+// so that to count its rows makes none: nothing is asked for where the source is on a server.
 const (
 	tail       = 256 << 10
 	manyGroups = 32

@@ -77,10 +77,10 @@ func (f *file) came(end, until int64) {
 }
 
 // advance notes a read of the blocks from first to end, and returns up to which block a request for
-// them goes. A reader in sequence gets twice as much each time, and after a while what comes next is
-// asked for meanwhile, up to as much as was read. A reader that is known to go on up to block until
-// gets all that at once, and what it is through with makes room first. Once memory does not hold
-// what came until it is read, it gets less.
+// them goes. A reader in sequence gets twice as much each time, and after a while what comes next
+// is asked for meanwhile, up to as much as was read. A reader that is known to go on up to block
+// until gets all that at once, and what it is through with makes room first. Once memory does not
+// hold what came until it is read, it gets less.
 func (f *file) advance(first, end, until int64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
