@@ -17,10 +17,7 @@ import (
 
 // mapText is map.json.
 func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
-	doc := mapDocument{
-		Size: t.Size, Images: emptyList{}, Sounds: emptyList{}, Envelopes: emptyList{}, Groups: emptyList{}, Layers: emptyList{},
-		AutoMappers: emptyList{},
-	}
+	doc := mapDocument{Size: t.Size}
 	if version := t.m.Version; version != nil && !version.Short {
 		doc.Version = &version.Value
 	}
@@ -36,7 +33,7 @@ func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 			return nil, err
 		}
 		if settings != nil {
-			keys.set("settings", emptyList{})
+			keys.set("settings", views.LongList{})
 			lists, cost = append(lists, *settings), settings.Cost
 		} else {
 			keys.set("settings", nil)
@@ -153,7 +150,7 @@ func (t *tree) envelopeDir() nodes.Dir {
 		for i := range t.m.Envelopes {
 			if o := &t.m.Envelopes[i]; o.whole() {
 				entries = append(entries, entry(envelopePath(o), t.HeadText("envelopes", i, func(context.Context) (*views.Text, error) {
-					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: emptyList{}}
+					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: &views.LongList{}}
 					return document(0, doc, t.points.list(o)), nil
 				})))
 			}

@@ -92,9 +92,6 @@ func settingsFile(b []byte) []byte {
 	return out
 }
 
-// An emptyList stands for a list that is long.
-type emptyList []struct{}
-
 // An object is a JSON object with its keys in the order in which they were set.
 type object []member
 

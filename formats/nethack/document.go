@@ -3,11 +3,11 @@ package nethack
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
+	"recfs/formats/views"
 )
 
 // visit calls fn for the ticks from first up to end with the events of each, which fn does not
@@ -136,25 +136,20 @@ func (x *index) settled() int {
 	return x.ticks.len()
 }
 
-// appendPending appends the events behind the last save line to a list of a document, and ends it.
-// They are not shown if they are too many.
+// appendPending appends the events behind the last save line to a list of a document. They are not
+// shown if they are too many.
 func (x *index) appendPending(dst []byte) ([]byte, error) {
-	i := 0
-	if x.tail != nil {
-		r := offsetReader{bytes.NewReader(x.tail), x.reach()}
-		n := x.ticks.len()
-		err := x.visit(context.Background(), r, n, n+1, func(_ int, ev *events) error {
-			for e := range ev.all() {
-				dst = appendEvent(appendElementStart(dst, i), e, x.lastZone())
-				i++
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	if x.tail == nil {
+		return dst, nil
 	}
-	return appendListEnd(dst, i), nil
+	r, n := offsetReader{bytes.NewReader(x.tail), x.reach()}, x.ticks.len()
+	err := x.visit(context.Background(), r, n, n+1, func(_ int, ev *events) error {
+		for e := range ev.all() {
+			dst = appendEvent(append(dst, views.NextElement...), e, x.lastZone())
+		}
+		return nil
+	})
+	return dst, err
 }
 
 // appendCommands appends the commands that led to tick n, or are pending.
@@ -177,30 +172,6 @@ func (x *index) appendCommands(dst []byte, n int, ev *events) []byte {
 		dst = append(append(dst, answers...), "}\n"...)
 	}
 	return dst
-}
-
-// appendElement appends element i of a list of a document.
-func appendElement(dst []byte, i int, element any) ([]byte, error) {
-	b := bytes.NewBuffer(appendElementStart(dst, i))
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(element)
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
-}
-
-func appendElementStart(dst []byte, i int) []byte {
-	if i > 0 {
-		dst = append(dst, ',')
-	}
-	return append(dst, "\n    "...)
-}
-
-// appendListEnd ends a list of n elements.
-func appendListEnd(dst []byte, n int) []byte {
-	if n > 0 {
-		dst = append(dst, "\n  "...)
-	}
-	return append(dst, ']')
 }
 
 // cut returns where the pieces of the ticks from first to end begin, and end: of so many ticks at

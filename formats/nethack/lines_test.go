@@ -135,7 +135,7 @@ func TestLongCommands(t *testing.T) {
 // has.
 func TestIndexInPieces(t *testing.T) {
 	least := int64(0)
-	for _, chunks := range []int{0, 1, indexUnits - 2, indexUnits - 1, indexUnits, 3 * indexUnits} {
+	for _, chunks := range []int{0, 1, elementsAtOnce - 2, elementsAtOnce - 1, elementsAtOnce, 3 * elementsAtOnce} {
 		w := newGame("Agnes")
 		w.comp = plain
 		problems := 0

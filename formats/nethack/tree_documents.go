@@ -1,12 +1,10 @@
 package nethack
 
 import (
-	"bytes"
 	"context"
 
 	"recfs/formats"
 	"recfs/formats/views"
-	"recfs/nodes"
 )
 
 type headerFields struct {
@@ -53,88 +51,69 @@ func (rec *recording) headerDocument(context.Context) (any, error) {
 	}, nil
 }
 
-// An indexHead is index.json up to its lists, which may be long.
-type indexHead struct {
+// An indexDocument is index.json without the elements of its lists, which may be long.
+type indexDocument struct {
 	formats.IndexHead
-	Totals   totals    `json:"totals"`
-	LastSave *lastSave `json:"last_save"`
+	Totals   totals         `json:"totals"`
+	LastSave *lastSave      `json:"last_save"`
+	Chunks   views.LongList `json:"chunks"`
+	Pending  views.LongList `json:"pending"`
+	Problems views.LongList `json:"problems"`
 }
 
-// indexText is index.json in pieces of units: what is in front of the chunks, each chunk, what is
-// pending, each problem, and the end.
+// How many elements of a list of index.json are made at once, and what one takes then, about.
+const (
+	elementsAtOnce = 2048
+	elementCost    = 1 << 10
+)
+
+// indexText is index.json.
 func (rec *recording) indexText(ctx context.Context, x *index) (*views.Text, error) {
 	damage, err := rec.Damage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	units := 3 + x.chunks.rows + len(x.problems)
-	if damage != nil {
-		units++
-	}
-	return &views.Text{
-		N: (units + indexUnits - 1) / indexUnits, Claim: x.Memory(),
-		Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
-			first := i * indexUnits
-			b, err := rec.indexPiece(ctx, first, min(first+indexUnits, units), damage)
-			return views.Part{Bytes: b}, err
-		},
-	}, nil
-}
-
-// indexPiece makes the units from first to before end.
-func (rec *recording) indexPiece(ctx context.Context, first, end int, damage *formats.Problem) ([]byte, error) {
-	x, err := rec.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	need := int64(end-first) * unitCost
-	if pending := x.chunks.rows + 1; first <= pending && pending < end {
-		need += linesPerByte * int64(len(x.tail))
-	}
-	held, err := formats.Charge(ctx, need)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Free()
-	return x.appendIndex(nil, first, end, damage)
-}
-
-// What a piece of index.json has, and what one of these takes when it is made, about.
-const (
-	indexUnits = 2048
-	unitCost   = 1 << 10
-)
-
-// appendIndex appends the units from first to before end of the index.json of a log whose
-// compressed stream has that damage, if it has one.
-func (x *index) appendIndex(dst []byte, first, end int, damage *formats.Problem) (_ []byte, err error) {
 	ending := x.ending()
-	head := indexHead{
+	doc := indexDocument{
 		IndexHead: formats.IndexHead{Format: name, Complete: x.whole(), Finished: ending == endGameOver, End: ending},
 		Totals:    x.totals(), LastSave: x.lastSave(),
 	}
-	pending := x.chunks.rows + 1
-	var problems []formats.Problem
-	if end > pending || damage != nil {
-		problems = head.Damaged(x.problemList(), damage)
-	}
-	for n := first; n < end && err == nil; n++ {
-		switch row := n - pending - 1; {
-		case n == 0:
-			var doc []byte
-			doc, err = nodes.MarshalIndented(head)
-			dst = append(append(dst, bytes.TrimSuffix(doc, []byte("\n}\n"))...), `,`+"\n  "+`"chunks": [`...)
-		case n < pending:
-			dst, err = appendElement(dst, n-1, x.chunkRow(n-1))
-		case n == pending:
-			dst = append(appendListEnd(dst, x.chunks.rows), `,`+"\n  "+`"pending": [`...)
-			dst, err = x.appendPending(dst)
-			dst = append(dst, `,`+"\n  "+`"problems": [`...)
-		case row < len(problems):
-			dst, err = appendElement(dst, row, &problems[row])
-		default:
-			dst = append(appendListEnd(dst, len(problems)), "\n}\n"...)
+	problems := len(doc.Damaged(x.problemList(), damage))
+	list := rec.indexList("chunks", x.chunks.rows, elementsAtOnce, elementCost, func(x *index, b []byte, first, end int) (_ []byte, err error) {
+		for ; first < end && err == nil; first++ {
+			b, err = views.AppendElement(b, x.chunkRow(first))
 		}
+		return b, err
+	})
+	list.Claim, list.Document = x.Memory(), func(context.Context) (any, error) { return doc, nil }
+	list.More = []views.List{
+		rec.indexList("pending", 1, 1, linesPerByte*int64(len(x.tail)), func(x *index, b []byte, _, _ int) ([]byte, error) {
+			return x.appendPending(b)
+		}),
+		rec.indexList("problems", problems, elementsAtOnce, elementCost, func(x *index, b []byte, first, end int) (_ []byte, err error) {
+			for _, p := range new(formats.IndexHead).Damaged(x.problemList(), damage)[first:end] {
+				if b, err = views.AppendElement(b, p); err != nil {
+					break
+				}
+			}
+			return b, err
+		}),
 	}
-	return dst, err
+	return list.Text(), nil
+}
+
+// indexList is a list of index.json, n elements of which are made at once, each of about a cost.
+func (rec *recording) indexList(key string, n, atOnce int, cost int64, add func(x *index, b []byte, first, end int) ([]byte, error)) views.List {
+	return views.Elements(key, n, atOnce, func(ctx context.Context, b []byte, first, end int) ([]byte, error) {
+		x, err := rec.Index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		held, err := formats.Charge(ctx, int64(end-first)*cost)
+		if err != nil {
+			return nil, err
+		}
+		defer held.Free()
+		return add(x, b, first, end)
+	})
 }
