@@ -45,86 +45,37 @@ type around struct {
 }
 
 type game struct {
-	Debug      bool
-	Explore    bool
-	MoonPhase  int32
-	Friday13th bool
-	SetSeed    string
-	SetSeedHex string
+	Debug, Explore, Friday13th bool
+	MoonPhase                  int32
+	SetSeed, SetSeedHex        string
 }
 
 type hero struct {
-	Name            string
-	NameHex         string
-	Role            *string
-	Race            *string
-	Gender          string
-	Alignment       *string
-	HP              int32
-	HPMax           int32
-	Power           int32
-	PowerMax        int32
-	Level           int32
-	LevelMax        int32
-	Experience      int32
-	Polymorphed     bool
-	Monster         int32
-	MonsterHP       int32
-	MonsterHPMax    int32
-	Nutrition       int64
-	Hunger          int32
-	PrayerTimeout   int64
-	AlignmentRecord int32
-	Luck            int8
-	LuckBonus       int8
-	Swallowed       bool
-	InWater         bool
-	Hiding          bool
-	Invulnerable    bool
-	QuestCompleted  bool
-	InvocationDone  bool
-	EnteredGehennom bool
-	KilledWizard    bool
-	Ascended        bool
-	Occupation      string
-	OccupationHex   string
+	Name, NameHex, Gender, Occupation, OccupationHex string
+
+	Role, Race, Alignment *string // nil: one that is not known
+
+	HP, HPMax, Power, PowerMax, Level, LevelMax, Experience int32
+	Monster, MonsterHP, MonsterHPMax                        int32
+	Hunger, AlignmentRecord                                 int32
+	Nutrition, PrayerTimeout                                int64
+	Luck, LuckBonus                                         int8
+
+	Polymorphed, Swallowed, InWater, Hiding, Invulnerable                   bool
+	QuestCompleted, InvocationDone, EnteredGehennom, KilledWizard, Ascended bool
 }
 
-type attributes struct {
-	Str int8
-	Int int8
-	Wis int8
-	Dex int8
-	Con int8
-	Cha int8
-}
+type attributes struct{ Str, Int, Wis, Dex, Con, Cha int8 }
 
 type conducts struct {
-	Food          int32
-	Vegan         int32
-	Vegetarian    int32
-	Gnostic       int32
-	WeaponHit     int32
-	Killer        int32
-	Illiterate    int32
-	Polypile      int32
-	Polyself      int32
-	Wish          int32
-	ArtifactWish  int32
-	Genocide      int32
-	Elbereth      int32
-	PuddingSplit  int32
-	LostAlignment int32
+	Food, Vegan, Vegetarian, Gnostic, WeaponHit, Killer, Illiterate, Polypile, Polyself, Wish, ArtifactWish int32
+	Genocide, Elbereth, PuddingSplit, LostAlignment                                                         int32
 }
 
 type location struct {
-	Dungeon        uint8
-	DungeonName    string
-	DungeonNameHex string
-	Level          uint8
-	Depth          int64
-	X              uint8
-	Y              uint8
+	Dungeon, Level, X, Y        uint8
+	Depth                       int64
+	DungeonName, DungeonNameHex string
 }
 
 var (

@@ -21,9 +21,9 @@ func (s *state) appendDocument(dst []byte) []byte {
 		m.group("attributes", s.Attributes != nil, func() { s.Attributes.append(&m) })
 		m.group("conducts", s.Conducts != nil, func() { s.Conducts.append(&m) })
 		m.group("location", s.Location != nil, func() { s.Location.append(&m) })
-		m.doc = appendRows(m.doc, "map", s.Map)
+		m.rows("map", s.Map)
 		if s.around != nil {
-			m.doc = s.around.appendJSON(m.doc)
+			m.around(s.around)
 		}
 	}
 	m.doc[len(dst)] = '{'
@@ -87,19 +87,16 @@ func (m *members) key(key string) {
 
 // numbers appends some whose keys stand with blanks between them, as flags does.
 func (m *members) numbers(keys string, list ...int32) {
-	i := 0
-	for key := range strings.SplitSeq(keys, " ") {
-		m.key(key)
-		m.doc = jsonenc.AppendInt(m.doc, list[i])
-		i++
-	}
+	appendEach(m, keys, list, jsonenc.AppendInt[int32])
 }
 
-func (m *members) flags(keys string, list ...bool) {
+func (m *members) flags(keys string, list ...bool) { appendEach(m, keys, list, jsonenc.AppendBool) }
+
+func appendEach[T any](m *members, keys string, list []T, one func([]byte, T) []byte) {
 	i := 0
 	for key := range strings.SplitSeq(keys, " ") {
 		m.key(key)
-		m.doc = jsonenc.AppendBool(m.doc, list[i])
+		m.doc = one(m.doc, list[i])
 		i++
 	}
 }
@@ -137,51 +134,44 @@ func (m *members) group(key string, known bool, add func()) {
 	m.doc = append(append(m.doc, margin[len(","):]...), '}')
 }
 
-// appendJSON appends what is around the hero to the members of a document.
-func (a *around) appendJSON(doc []byte) []byte {
+// around appends what is around the hero.
+func (m *members) around(a *around) {
 	l := a.level
 	if l == nil {
 		l = &level{}
 	}
-	doc = appendRows(doc, "screen", a.screen)
-	doc = appendList(doc, "inventory", a.pack, a.pack != nil, (*object).appendCarried)
-	doc = appendList(doc, "monsters", l.monsters, a.level != nil, (*monster).appendJSON)
-	doc = appendList(doc, "objects", l.objects, a.level != nil, (*object).appendLying)
-	return appendList(doc, "traps", l.traps, a.level != nil, (*trap).appendJSON)
+	m.rows("screen", a.screen)
+	appendList(m, "inventory", a.pack, a.pack != nil, (*object).appendCarried)
+	appendList(m, "monsters", l.monsters, a.level != nil, (*monster).appendJSON)
+	appendList(m, "objects", l.objects, a.level != nil, (*object).appendLying)
+	appendList(m, "traps", l.traps, a.level != nil, (*trap).appendJSON)
 }
 
-// appendMember begins a member of a document.
-func appendMember(doc []byte, key string) []byte {
-	doc = append(doc, ",\n  \""...)
-	doc = append(doc, key...)
-	return append(doc, "\": "...)
-}
-
-// appendRows appends a member with the rows of a map, each on a line.
-func appendRows(doc []byte, key string, rows []string) []byte {
-	row := func(row *string, doc []byte) []byte {
+// rows appends the rows of a map.
+func (m *members) rows(key string, rows []string) {
+	appendList(m, key, rows, rows != nil, func(row *string, doc []byte) []byte {
 		if strings.IndexByte(*row, '"') < 0 && strings.IndexByte(*row, '\\') < 0 { // as symbols are printable
 			return append(append(append(doc, '"'), *row...), '"')
 		}
 		return jsonenc.AppendString(doc, *row)
-	}
-	return appendList(doc, key, rows, rows != nil, row)
+	})
 }
 
-// appendList appends a member with a list of which each element stands on a line, or null.
-func appendList[T any](doc []byte, key string, list []T, known bool, one func(*T, []byte) []byte) []byte {
-	doc = appendMember(doc, key)
+// appendList appends a list of which each element stands on a line, or null.
+func appendList[T any](m *members, key string, list []T, known bool, one func(*T, []byte) []byte) {
+	m.key(key)
 	switch {
 	case !known:
-		return append(doc, "null"...)
+		m.doc = append(m.doc, "null"...)
+		return
 	case len(list) == 0:
-		return append(doc, "[]"...)
+		m.doc = append(m.doc, "[]"...)
+		return
 	}
 	sep := byte('[')
 	for i := range list {
-		doc = append(append(doc, sep), "\n    "...)
-		doc = one(&list[i], doc)
+		m.doc = one(&list[i], append(append(m.doc, sep), "\n    "...))
 		sep = ','
 	}
-	return append(doc, "\n  ]"...)
+	m.doc = append(m.doc, "\n  ]"...)
 }
