@@ -1,13 +1,11 @@
 package nethack
 
 import (
-	"bytes"
 	"context"
 	"io"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
-	"recfs/formats/views"
 )
 
 // visit calls fn for the ticks from first up to end with the events of each, which fn does not
@@ -134,22 +132,6 @@ func (x *index) settled() int {
 		}
 	}
 	return x.ticks.len()
-}
-
-// appendPending appends the events behind the last save line to a list of a document. They are not
-// shown if they are too many.
-func (x *index) appendPending(dst []byte) ([]byte, error) {
-	if x.tail == nil {
-		return dst, nil
-	}
-	r, n := offsetReader{bytes.NewReader(x.tail), x.reach()}, x.ticks.len()
-	err := x.visit(context.Background(), r, n, n+1, func(_ int, ev *events) error {
-		for e := range ev.all() {
-			dst = appendEvent(append(dst, views.NextElement...), e, x.lastZone())
-		}
-		return nil
-	})
-	return dst, err
 }
 
 // appendCommands appends the commands that led to tick n, or are pending.

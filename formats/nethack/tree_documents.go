@@ -1,6 +1,7 @@
 package nethack
 
 import (
+	"bytes"
 	"context"
 
 	"recfs/formats"
@@ -116,4 +117,20 @@ func (rec *recording) indexList(key string, n, atOnce int, cost int64, add func(
 		defer held.Free()
 		return add(x, b, first, end)
 	})
+}
+
+// appendPending appends the events behind the last save line to a list of a document. They are not
+// shown if they are too many.
+func (x *index) appendPending(dst []byte) ([]byte, error) {
+	if x.tail == nil {
+		return dst, nil
+	}
+	r, n := offsetReader{bytes.NewReader(x.tail), x.reach()}, x.ticks.len()
+	err := x.visit(context.Background(), r, n, n+1, func(_ int, ev *events) error {
+		for e := range ev.all() {
+			dst = appendEvent(append(dst, views.NextElement...), e, x.lastZone())
+		}
+		return nil
+	})
+	return dst, err
 }
