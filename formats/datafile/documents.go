@@ -4,31 +4,30 @@ import (
 	"slices"
 
 	"recfs/formats/internal/jsonenc"
-	"recfs/formats/views"
 )
 
 // A mapDocument is map.json (docs/tree/datafile.md section 5) without the elements of its lists,
 // which are documents, or an [Element] alone where the item is too short.
 type mapDocument struct {
-	Version     *int32         `json:"version"`
-	Size        int64          `json:"size"`
-	CRC32       string         `json:"crc32"`
-	SHA256      string         `json:"sha256"`
-	Info        any            `json:"info"`
-	Images      views.LongList `json:"images"`
-	Sounds      views.LongList `json:"sounds"`
-	Envelopes   views.LongList `json:"envelopes"`
-	Groups      views.LongList `json:"groups"`
-	Layers      views.LongList `json:"layers"`
-	AutoMappers views.LongList `json:"automappers"`
+	Version     *int32   `json:"version"`
+	Size        int64    `json:"size"`
+	CRC32       string   `json:"crc32"`
+	SHA256      string   `json:"sha256"`
+	Info        any      `json:"info"`
+	Images      longList `json:"images"`
+	Sounds      longList `json:"sounds"`
+	Envelopes   longList `json:"envelopes"`
+	Groups      longList `json:"groups"`
+	Layers      longList `json:"layers"`
+	AutoMappers longList `json:"automappers"`
 }
 
 type envelopeDocument struct {
 	*Envelope
 	nameKeys
-	Synchronized bool            `json:"synchronized"`
-	Points       *views.LongList `json:"points,omitempty"` // in its own file
-	Path         string          `json:"path,omitempty"`   // in map.json
+	Synchronized bool      `json:"synchronized"`
+	Points       *longList `json:"points,omitempty"` // in its own file
+	Path         string    `json:"path,omitempty"`   // in map.json
 }
 
 type groupDocument struct {

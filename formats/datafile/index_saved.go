@@ -6,39 +6,28 @@ import (
 )
 
 // Append appends the index as it is kept on disk.
-//
-//	| size of the file | credits: 4 × text | count | problem … |
 func (x *index) Append(b []byte) []byte {
 	w := indexfile.Append(b)
-	w.Size(x.size)
-	for _, text := range x.credits {
-		w.Text(text)
-	}
-	w.Count(len(x.problems))
-	for i := range x.problems {
-		w.Problem(&x.problems[i])
-	}
+	x.code(indexfile.Codec{W: w})
 	return w.Bytes()
 }
 
-// decodeIndex reads what Append of an index wrote.
-func decodeIndex(saved []byte) (*index, error) {
-	r := indexfile.NewReader(formatName, saved)
-	x := &index{size: r.Size()}
+// code writes or reads an index.
+//
+//	| size of the file | credits: 4 × text | count | problem … |
+func (x *index) code(c indexfile.Codec) {
+	c.Values(&x.size)
 	for i := range x.credits {
-		x.credits[i] = r.Text()
+		c.Values(&x.credits[i])
 	}
-	x.problems = make(problemList, r.Count(indexfile.MinProblem))
-	for i := range x.problems {
-		x.problems[i] = r.Problem()
-	}
-	return x, r.Close()
+	c.Problems((*[]formats.Problem)(&x.problems))
 }
 
 // readIndex reads what Append of an index wrote, if the file has the size that it had.
 func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
-	x, err := decodeIndex(saved)
-	if err != nil {
+	r, x := indexfile.NewReader(formatName, saved), &index{}
+	x.code(indexfile.Codec{R: r})
+	if err := r.Close(); err != nil {
 		return nil, err
 	}
 	if x.size != h.(*Tables).size {

@@ -21,11 +21,12 @@ func TestSavedIndex(t *testing.T) {
 		problemList{{Code: "size_wrong", Offset: 8, Message: "m"}, {Code: "truncated", Path: "data/00001", Offset: 1 << 40}},
 	}
 	b := want.Append(nil)
-	if got, err := decodeIndex(b); err != nil || !reflect.DeepEqual(got, want) {
+	read := func(b []byte) (formats.Index, error) { return readIndex(formats.Input{}, &Tables{size: want.size}, b) }
+	if got, err := read(b); err != nil || !reflect.DeepEqual(got, formats.Index(want)) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	for n := range b {
-		if _, err := decodeIndex(b[:n]); err == nil {
+		if _, err := read(b[:n]); err == nil {
 			t.Errorf("%d of %d bytes are an index", n, len(b))
 		}
 	}

@@ -33,7 +33,7 @@ func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 			return nil, err
 		}
 		if settings != nil {
-			keys.set("settings", views.LongList{})
+			keys.set("settings", longList{})
 			lists, cost = append(lists, *settings), settings.Cost
 		} else {
 			keys.set("settings", nil)
@@ -150,7 +150,7 @@ func (t *tree) envelopeDir() nodes.Dir {
 		for i := range t.m.Envelopes {
 			if o := &t.m.Envelopes[i]; o.whole() {
 				entries = append(entries, entry(envelopePath(o), t.HeadText("envelopes", i, func(context.Context) (*views.Text, error) {
-					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: &views.LongList{}}
+					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: &longList{}}
 					return document(0, doc, t.points.list(o)), nil
 				})))
 			}

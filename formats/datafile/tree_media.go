@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"context"
+	"path"
 
 	"recfs/formats"
 	"recfs/formats/views"
@@ -22,10 +23,10 @@ func (t *tree) soundList() views.List {
 	})
 }
 
-func (t *tree) mediumKeys(ctx context.Context, o medium, path mediumPath) (nameKeys, mediumKeys, error) {
+func (t *tree) mediumKeys(ctx context.Context, o medium, at mediumPath) (nameKeys, mediumKeys, error) {
 	keys := mediumKeys{Data: o.Data}
 	name, err := t.text(ctx, o.Name, o.Element, maxName)
-	if file := path(o.Index, name.bytes()); !o.External {
+	if file := at(o.Index, name.bytes()); !o.External {
 		keys.Path = &file
 	}
 	return name.keys(), keys, err
@@ -50,7 +51,7 @@ func (t *tree) soundDir() nodes.Dir {
 }
 
 // mediaDir shows what is embedded. The file of what is damaged fails.
-func (t *tree) mediaDir(name string, media []medium, path mediumPath, file func(o medium, name string) (nodes.File, error)) nodes.Dir {
+func (t *tree) mediaDir(name string, media []medium, at mediumPath, file func(o medium, name string) (nodes.File, error)) nodes.Dir {
 	return t.dir(name, func(ctx context.Context) ([]nodes.Entry, error) {
 		var entries []nodes.Entry
 		for _, o := range media {
@@ -65,7 +66,7 @@ func (t *tree) mediaDir(name string, media []medium, path mediumPath, file func(
 			if err != nil {
 				f = nodes.Failing(err)
 			}
-			entries = append(entries, entry(path(o.Index, name.bytes()), f))
+			entries = append(entries, entry(at(o.Index, name.bytes()), f))
 		}
 		return entries, nil
 	})
@@ -97,4 +98,12 @@ func (t *tree) imageMemory(o *Image) int64 {
 		return 2*inflaterCost + pngMemory(d.Stored)
 	}
 	return d.Size + pngMemory(min(d.Stored, d.Size))
+}
+
+// safeName is a name from inside the map as part of a file name.
+func safeName(name string) string { return nodes.SafeName(name) }
+
+// entry returns the entry for a file at a path of one directory and a name.
+func entry(filePath string, f nodes.File) nodes.Entry {
+	return nodes.Entry{Name: path.Base(filePath), File: f}
 }

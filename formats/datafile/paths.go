@@ -1,11 +1,6 @@
 package datafile
 
-import (
-	"fmt"
-	"path"
-
-	"recfs/nodes"
-)
+import "fmt"
 
 // numberWidth is how many digits the numbers of items and data have.
 const numberWidth = 5
@@ -57,12 +52,4 @@ func safeSuffix(name string) string {
 		return "-" + safe
 	}
 	return ""
-}
-
-// safeName is a name from inside the map as part of a file name.
-func safeName(name string) string { return nodes.SafeName(name) }
-
-// entry returns the entry for a file at a path of one directory and a name.
-func entry(filePath string, f nodes.File) nodes.Entry {
-	return nodes.Entry{Name: path.Base(filePath), File: f}
 }
