@@ -53,6 +53,12 @@ func (h *IndexHead) Damaged(problems []Problem, damage *Problem) []Problem {
 	return InsertProblem(problems, *damage)
 }
 
+// A LongList stands for a long list in the value of a document.
+type LongList struct{}
+
+// MarshalJSON implements json.Marshaler.
+func (LongList) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
+
 // IndexEntry returns the entry of index.json in the tree of a recording, with the document as its
 // content.
 func IndexEntry(document nodes.File) nodes.Entry {

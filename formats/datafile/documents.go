@@ -3,31 +3,32 @@ package datafile
 import (
 	"slices"
 
+	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 )
 
 // A mapDocument is map.json (docs/tree/datafile.md section 5) without the elements of its lists,
 // which are documents, or an [Element] alone where the item is too short.
 type mapDocument struct {
-	Version     *int32   `json:"version"`
-	Size        int64    `json:"size"`
-	CRC32       string   `json:"crc32"`
-	SHA256      string   `json:"sha256"`
-	Info        any      `json:"info"`
-	Images      longList `json:"images"`
-	Sounds      longList `json:"sounds"`
-	Envelopes   longList `json:"envelopes"`
-	Groups      longList `json:"groups"`
-	Layers      longList `json:"layers"`
-	AutoMappers longList `json:"automappers"`
+	Version     *int32           `json:"version"`
+	Size        int64            `json:"size"`
+	CRC32       string           `json:"crc32"`
+	SHA256      string           `json:"sha256"`
+	Info        any              `json:"info"`
+	Images      formats.LongList `json:"images"`
+	Sounds      formats.LongList `json:"sounds"`
+	Envelopes   formats.LongList `json:"envelopes"`
+	Groups      formats.LongList `json:"groups"`
+	Layers      formats.LongList `json:"layers"`
+	AutoMappers formats.LongList `json:"automappers"`
 }
 
 type envelopeDocument struct {
 	*Envelope
 	nameKeys
-	Synchronized bool      `json:"synchronized"`
-	Points       *longList `json:"points,omitempty"` // in its own file
-	Path         string    `json:"path,omitempty"`   // in map.json
+	Synchronized bool              `json:"synchronized"`
+	Points       *formats.LongList `json:"points,omitempty"` // in its own file
+	Path         string            `json:"path,omitempty"`   // in map.json
 }
 
 type groupDocument struct {

@@ -1,5 +1,7 @@
 package datafile
 
+import "recfs/formats"
+
 // layouts has those of the types whose items are all alike.
 var layouts = map[string]*itemLayout{
 	typeNames[typeVersion]:  layoutOf[Version](),
@@ -60,12 +62,12 @@ func (r *Reader) describeLong(i int) (doc object, key string, list []byte, n int
 	data := r.ItemData(i)
 	if n = r.recordInts(i); n > 1 {
 		end := len(data) / (4 * n) * (4 * n)
-		return object{{"points", longList{}}}.withRest(toInts(data[end:])), "points", data[:end], n
+		return object{{"points", formats.LongList{}}}.withRest(toInts(data[end:])), "points", data[:end], n
 	}
 	doc = r.describe(i, toInts(data[:4*longItemInts]))
 	last := &doc[len(doc)-1] // fields have fewer ints than that
 	named := longItemInts - len(last.value.([]int32))
-	last.value = longList{}
+	last.value = formats.LongList{}
 	return doc, last.key, data[4*named:], 1
 }
 

@@ -23,7 +23,7 @@ func (t *tree) headerText(context.Context) (*views.Text, error) {
 		formats.HeaderHead
 		Source   formats.SourceInfo `json:"source"`
 		Header   any                `json:"header"`
-		Problems longList           `json:"problems"`
+		Problems formats.LongList   `json:"problems"`
 	}{
 		formats.HeaderHead{Format: formatName, FormatVersion: t.r.formatVersion()},
 		t.Info(),
@@ -35,7 +35,7 @@ func (t *tree) headerText(context.Context) (*views.Text, error) {
 			Missing      int64     `json:"missing"`
 			Trailing     int64     `json:"trailing"`
 		}{*h, fields[0].check(table), fields[1].check(table), h.Total(), t.r.Missing(), t.r.Trailing()},
-		longList{},
+		formats.LongList{},
 	}, t.problemList(nil)), nil
 }
 
@@ -56,11 +56,11 @@ func (t *tree) indexText(ctx context.Context, x *index) (*views.Text, error) {
 	whole := totals.Missing == 0
 	doc := struct {
 		formats.IndexHead
-		Totals    totalsEntry `json:"totals"`
-		ItemTypes longList    `json:"item_types"`
-		Items     longList    `json:"items"`
-		Data      longList    `json:"data"`
-		Problems  longList    `json:"problems"`
+		Totals    totalsEntry      `json:"totals"`
+		ItemTypes formats.LongList `json:"item_types"`
+		Items     formats.LongList `json:"items"`
+		Data      formats.LongList `json:"data"`
+		Problems  formats.LongList `json:"problems"`
 	}{IndexHead: formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: t.r.end()}, Totals: totals}
 	problems := doc.IndexHead.Damaged(slices.Clip(x.problems), damage)
 	users := t.m.users(len(t.r.Data))

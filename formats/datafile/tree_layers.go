@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"recfs/formats"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -56,19 +57,19 @@ func (t *tree) layerText(ctx context.Context, l *Layer) (*views.Text, error) {
 	key := "sources"
 	switch {
 	case l.Kind == KindUnknown:
-		return document(0, l.document(member{"ints", longList{}}), intsList("ints", t.r.ItemData(l.Item), 1)), nil
+		return document(0, l.document(member{"ints", formats.LongList{}}), intsList("ints", t.r.ItemData(l.Item), 1)), nil
 	case l.Kind == KindQuads:
 		key = "quads"
 	}
 	if l.empty() {
-		return document(0, l.document(member{key, longList{}}), views.List{Key: key}), nil
+		return document(0, l.document(member{key, formats.LongList{}}), views.List{Key: key}), nil
 	}
 	tiles, err := t.tiles(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	if l.Tiles == nil {
-		return document(tiles.Held(), l.document(member{key, longList{}}), tiles.list(key)), nil
+		return document(tiles.Held(), l.document(member{key, formats.LongList{}}), tiles.list(key)), nil
 	}
 	counts, err := tiles.count(ctx)
 	if err != nil {
@@ -79,7 +80,7 @@ func (t *tree) layerText(ctx context.Context, l *Layer) (*views.Text, error) {
 		member{"flags", o.TileFlags}, member{"color", o.Color}, member{"color_env", o.ColorEnv},
 		member{"color_env_offset", o.ColorEnvOffset}, member{"non_air", counts.nonAir()}, member{"counts", counts})
 	if tiles.numbered() {
-		doc.set("tiles", longList{})
+		doc.set("tiles", formats.LongList{})
 		return document(tiles.Held(), doc, tiles.list("tiles")), nil
 	}
 	return &views.Text{N: 1, Make: func(context.Context, int, any) (views.Part, error) {

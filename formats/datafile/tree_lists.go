@@ -18,8 +18,6 @@ const (
 	namedText   = 8 << 10
 )
 
-type longList = views.LongList
-
 // document is a document with long lists, in its order. What makes them takes cost bytes.
 func document(cost int64, doc any, lists ...views.List) *views.Text {
 	l := lists[0]

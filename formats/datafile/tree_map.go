@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
@@ -33,7 +34,7 @@ func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 			return nil, err
 		}
 		if settings != nil {
-			keys.set("settings", longList{})
+			keys.set("settings", formats.LongList{})
 			lists, cost = append(lists, *settings), settings.Cost
 		} else {
 			keys.set("settings", nil)
@@ -150,7 +151,7 @@ func (t *tree) envelopeDir() nodes.Dir {
 		for i := range t.m.Envelopes {
 			if o := &t.m.Envelopes[i]; o.whole() {
 				entries = append(entries, entry(envelopePath(o), t.HeadText("envelopes", i, func(context.Context) (*views.Text, error) {
-					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: &longList{}}
+					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: &formats.LongList{}}
 					return document(0, doc, t.points.list(o)), nil
 				})))
 			}

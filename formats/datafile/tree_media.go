@@ -100,9 +100,6 @@ func (t *tree) imageMemory(o *Image) int64 {
 	return d.Size + pngMemory(min(d.Stored, d.Size))
 }
 
-// safeName is a name from inside the map as part of a file name.
-func safeName(name string) string { return nodes.SafeName(name) }
-
 // entry returns the entry for a file at a path of one directory and a name.
 func entry(filePath string, f nodes.File) nodes.Entry {
 	return nodes.Entry{Name: path.Base(filePath), File: f}

@@ -55,11 +55,11 @@ func (rec *recording) headerDocument(context.Context) (any, error) {
 // An indexDocument is index.json without the elements of its lists, which may be long.
 type indexDocument struct {
 	formats.IndexHead
-	Totals   totals         `json:"totals"`
-	LastSave *lastSave      `json:"last_save"`
-	Chunks   views.LongList `json:"chunks"`
-	Pending  views.LongList `json:"pending"`
-	Problems views.LongList `json:"problems"`
+	Totals   totals           `json:"totals"`
+	LastSave *lastSave        `json:"last_save"`
+	Chunks   formats.LongList `json:"chunks"`
+	Pending  formats.LongList `json:"pending"`
+	Problems formats.LongList `json:"problems"`
 }
 
 // How many elements of a list of index.json are made at once, and what one takes then, about.

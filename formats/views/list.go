@@ -29,12 +29,6 @@ type List struct {
 	Cost, Claim int64 // as those of a Text
 }
 
-// A LongList stands for a long list in the value of a document.
-type LongList struct{}
-
-// MarshalJSON implements json.Marshaler.
-func (LongList) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
-
 // What stands before an element of a list.
 const (
 	NextElement = ",\n    "
