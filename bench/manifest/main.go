@@ -6,10 +6,11 @@
 //
 //	go run ./bench/manifest make [-recfs /tmp/recfs] SOURCE [FLAGS OF RECFS...] >before.txt
 //	go run ./bench/manifest make [-recfs /tmp/recfs] [-short|-all] >before.txt
+//	go run ./bench/manifest make -over http|s3|webdav [-recfs /tmp/recfs] SOURCE >served.txt
 //	go run ./bench/manifest compare [-ignore mtime,inode] before.txt after.txt
 //
 // The first make mounts SOURCE, the second a set of its own that it packs in each compression and
-// container. Where compare finds a difference the exit code is 1.
+// container, and the third has recfs serve SOURCE: it tells no mode, time and inode. Where compare finds a difference the exit code is 1.
 package main
 
 import (
@@ -30,6 +31,7 @@ var (
 	all        = flag.Bool("all", false, "make: the standard set with -recordings in every packing")
 	testdata   = flag.String("testdata", "testdata", "make: samples of the standard set")
 	recordings = flag.String("recordings", "../shared/recordings", "make: further samples, where they are there")
+	over       = flag.String("over", "", "make: by a server that is asked by `http`, s3 or webdav, not by a mount")
 	ignore     = flag.String("ignore", "", "compare: columns that may differ, with commas between")
 )
 
@@ -70,12 +72,20 @@ func runMake(ctx context.Context, dir, recfs string) (err error) {
 	mnt := filepath.Join(dir, "mnt")
 	w := &walk{ctx: ctx, root: mnt, sampler: s, turns: make(chan struct{}, runtime.GOMAXPROCS(0)), records: map[string]record{}}
 	program := harness.Program{Binary: recfs, Cache: filepath.Join(dir, "cache"), Flags: flags}
-	_, err = program.Mount(ctx, source, mnt, func(*harness.Daemon) error {
+	look := func() error {
 		w.catalogue()
 		w.start(".")
 		w.running.Wait()
 		return ctx.Err()
-	})
+	}
+	if *over != "" {
+		err = serve(ctx, program, *over, source, func(s *server) error {
+			w.server = s
+			return look()
+		})
+	} else {
+		_, err = program.Mount(ctx, source, mnt, func(*harness.Daemon) error { return look() })
+	}
 	if err != nil {
 		return err
 	}

@@ -129,6 +129,9 @@ func compare(w io.Writer, a, b *manifest, ignored []int) (t tally) {
 		default:
 			var text string
 			for i := range columns {
+				if i == colSize && before[colKind] == kindDir && (before[i] == unknown || after[i] == unknown) {
+					continue // a server tells it of files alone
+				}
 				if before[i] != after[i] && !slices.Contains(ignored, i) {
 					t.columns[i]++
 					text += fmt.Sprintf("\t%s %s, was %s", columnNames[i], quote(after[i]), quote(before[i]))

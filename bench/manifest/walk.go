@@ -28,6 +28,7 @@ import (
 type walk struct {
 	ctx     context.Context
 	root    string
+	server  *server // what is looked at in place of root; nil: root
 	sampler sampler
 	turns   chan struct{}
 	running sync.WaitGroup
@@ -49,20 +50,15 @@ func (w *walk) start(rel string) {
 // dir looks at a directory and its files, and starts the directories in it. Its sum is that of its
 // names, one a line, those of directories with a slash.
 func (w *walk) dir(rel string) {
-	entries, err := os.ReadDir(filepath.Join(w.root, rel))
-	var names []string
-	kinds := map[string]iofs.FileMode{}
+	names, kinds, err := w.list(rel)
 	h := sha256.New()
-	for _, e := range entries {
-		names = append(names, e.Name())
-		kinds[e.Name()] = e.Type()
-		if e.IsDir() {
-			fmt.Fprintln(h, e.Name()+"/")
-		} else {
-			fmt.Fprintln(h, e.Name())
+	for _, name := range names {
+		if kinds[name].IsDir() {
+			name += "/"
 		}
+		fmt.Fprintln(h, name)
 	}
-	w.add(rel, kindDir, fmt.Sprintf("%x", h.Sum(nil)), err)
+	w.add(rel, kindDir, unknown, fmt.Sprintf("%x", h.Sum(nil)), err)
 	isDir := func(name string) bool { return kinds[name].IsDir() }
 	if w.sampler.large(names, isDir) {
 		names = w.sampler.choose(names)
@@ -76,15 +72,37 @@ func (w *walk) dir(rel string) {
 	}
 }
 
+// list returns the sorted names of a directory, and what they are.
+func (w *walk) list(rel string) (names []string, kinds map[string]iofs.FileMode, err error) {
+	kinds = map[string]iofs.FileMode{}
+	if w.server != nil {
+		all, err := w.server.list(w.ctx, rel)
+		for _, e := range all {
+			names = append(names, e.name)
+			kinds[e.name] = e.mode()
+		}
+		return names, kinds, err
+	}
+	entries, err := os.ReadDir(filepath.Join(w.root, rel))
+	for _, e := range entries {
+		names = append(names, e.Name())
+		kinds[e.Name()] = e.Type()
+	}
+	return names, kinds, err
+}
+
 // leaf looks at what is no directory.
 func (w *walk) leaf(rel string, mode iofs.FileMode) {
 	full := filepath.Join(w.root, rel)
-	if mode&iofs.ModeSymlink != 0 {
+	if w.server != nil {
+		size, sum, err := w.server.read(w.ctx, rel)
+		w.add(rel, kindFile, size, sum, err)
+	} else if mode&iofs.ModeSymlink != 0 {
 		target, err := os.Readlink(full)
-		w.add(rel, kindLink, target, err)
+		w.add(rel, kindLink, unknown, target, err)
 	} else if w.ctx.Err() == nil {
 		sum, err := sumFile(full)
-		w.add(rel, kindFile, sum, err)
+		w.add(rel, kindFile, unknown, sum, err)
 	}
 }
 
@@ -106,6 +124,10 @@ func sumFile(name string) (string, error) {
 // says depends on them. Its time is that of the mount.
 func (w *walk) catalogue() {
 	const name = "recordings.jsonl"
+	if w.server != nil {
+		w.leaf(name, 0)
+		return
+	}
 	info, err := os.Lstat(filepath.Join(w.root, name))
 	if err == nil && info.Mode().IsRegular() {
 		w.leaf(name, 0)
@@ -115,12 +137,16 @@ func (w *walk) catalogue() {
 	}
 }
 
-// add notes what lstat tells of a path, and what was read there.
-func (w *walk) add(rel, kind, sum string, err error) {
+// add notes what lstat tells of a path, or a server of its size, and what was read there.
+func (w *walk) add(rel, kind, size, sum string, err error) {
 	r := newRecord(kind)
-	r[colSum] = sum
-	info, statErr := os.Lstat(filepath.Join(w.root, rel))
-	if statErr == nil {
+	r[colSize], r[colSum] = size, sum
+	var info iofs.FileInfo
+	var statErr error
+	if w.server == nil {
+		info, statErr = os.Lstat(filepath.Join(w.root, rel))
+	}
+	if info != nil {
 		r[colMode] = fmt.Sprintf("%04o", info.Mode().Perm())
 		r[colSize] = strconv.FormatInt(info.Size(), 10)
 		r[colMtime] = info.ModTime().UTC().Format(time.RFC3339Nano)
