@@ -10,7 +10,8 @@
 //	go run ./bench/manifest compare [-ignore mtime,inode] before.txt after.txt
 //
 // The first make mounts SOURCE, the second a set of its own that it packs in each compression and
-// container, and the third has recfs serve SOURCE: it tells no mode, time and inode. Where compare finds a difference the exit code is 1.
+// container, and the third has recfs serve SOURCE: it tells no mode, time and inode. Where compare
+// finds a difference the exit code is 1.
 package main
 
 import (

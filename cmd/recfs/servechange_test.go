@@ -37,9 +37,9 @@ func serveHere(t *testing.T, dir string) string {
 	return "http://" + l.Addr().String()
 }
 
-// TestServeChanges changes what is served while a reply is on its way: the client gets the bytes that
-// there were when it asked, or a connection that ends before the announced length. What it asks
-// next is answered by what is there then.
+// TestServeChanges changes what is served while a reply is on its way: the client gets the bytes
+// that there were when it asked, or a connection that ends before the announced length. What it
+// asks next is answered by what is there then.
 func TestServeChanges(t *testing.T) {
 	const size = 32 << 20 // more than sockets hold
 	before := bytes.Repeat([]byte("0123456789abcdef"), size/16)

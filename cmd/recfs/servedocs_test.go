@@ -90,8 +90,8 @@ func TestServeSigned(t *testing.T) {
 	}
 }
 
-// TestServeBehindProxy starts nginx with TLS and the lines of the document, and reads below its path
-// as a browser, recfs, a WebDAV and an S3 client do.
+// TestServeBehindProxy starts nginx with TLS and the lines of the document, and reads below its
+// path as a browser, recfs, a WebDAV and an S3 client do.
 func TestServeBehindProxy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts nginx")
