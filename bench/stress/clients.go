@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -59,7 +60,7 @@ type crowdOfClients struct {
 	http    *http.Client
 
 	mu      sync.Mutex
-	replies map[string]int // by status, "cut" or "hung up"
+	replies map[string]int // by status and error, "cut" or "hung up"
 }
 
 // goroutines is how many the server has.
@@ -134,7 +135,11 @@ func (c *crowdOfClients) get(ctx context.Context, at string, take func(io.Reader
 	if err == nil {
 		defer reply.Body.Close()
 		result = reply.Status
-		if reply.StatusCode == http.StatusOK {
+		switch reply.StatusCode {
+		case http.StatusInternalServerError: // which says why
+			text, _ := io.ReadAll(reply.Body)
+			result += ": " + string(bytes.TrimSpace(text))
+		case http.StatusOK:
 			if err := take(reply.Body); err != nil && !errors.Is(err, io.EOF) {
 				result = "cut"
 			}

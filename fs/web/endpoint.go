@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -218,8 +219,8 @@ func (s *front) logAccess(r *http.Request, w *reply, began time.Time, cut bool) 
 		return
 	}
 	asked := r.URL.EscapedPath()
-	if q := r.URL.RawQuery; q != "" && !strings.Contains(strings.ToLower(q), "amz") {
-		asked += "?" + q
+	if q, err := url.QueryUnescape(r.URL.RawQuery); q != "" && err == nil && !strings.Contains(strings.ToLower(q), "amz") {
+		asked += "?" + r.URL.RawQuery
 	}
 	line, err := json.Marshal(accessLine{
 		began.UTC(), r.RemoteAddr, r.Method, asked, r.Header.Get("Range"),

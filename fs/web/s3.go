@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/xml"
 	"net/http"
 	"net/url"
@@ -186,7 +187,7 @@ func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 		return errNotImplemented
 	}
 	second := q.Get("list-type") == "2"
-	l := lister{t: t, ctx: r.Context(), prefix: q.Get("prefix"), delimited: q.Get("delimiter") != "", max: mostKeys}
+	l := lister{t: t, prefix: q.Get("prefix"), delimited: q.Get("delimiter") != "", max: mostKeys}
 	switch {
 	case q.Has("list-type") && !second:
 		return badArgument("list-type")
@@ -213,7 +214,7 @@ func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 			after = key
 		}
 	}
-	if err := l.list(after); err != nil {
+	if err := l.list(r.Context(), after); err != nil {
 		return err
 	}
 	out := &listResult{
@@ -259,10 +260,10 @@ func (o *listResult) finish(q url.Values, second bool, last string) {
 }
 
 // addObject adds a file to a listing, unless its size is not to be made or cannot be.
-func (l *lister) addObject(key string, way nodes.Way) error {
+func (l *lister) addObject(ctx context.Context, key string, way nodes.Way) error {
 	c := content{Key: key, StorageClass: "STANDARD"}
 	e := way.Last()
-	size, tag, err := l.t.measure(l.ctx, way, l.makesSizes(key))
+	size, tag, err := l.t.measure(ctx, way, l.makesSizes(key))
 	if err != nil || size == unsized {
 		return err
 	}

@@ -26,7 +26,6 @@ var errFull = errors.New("there is more")
 // tree has a before a.b.
 type lister struct {
 	t         *tree
-	ctx       context.Context
 	prefix    string
 	delimited bool
 	max       int
@@ -51,7 +50,7 @@ func keyOf(token string) (key string, ok bool) {
 }
 
 // list makes the page of the keys after one.
-func (l *lister) list(after string) error {
+func (l *lister) list(ctx context.Context, after string) error {
 	l.began = time.Now()
 	if l.max == 0 {
 		return nil
@@ -66,7 +65,7 @@ func (l *lister) list(after string) error {
 			}
 		}
 	}
-	way, err := l.t.find(l.ctx, name)
+	way, err := l.t.find(ctx, name)
 	if refused := (*refusal)(nil); errors.As(err, &refused) || err == nil && way.Last().Dir == nil || errors.Is(err, iofs.ErrNotExist) {
 		return nil
 	}
@@ -80,7 +79,7 @@ func (l *lister) list(after string) error {
 	if !ok {
 		rest = ""
 	}
-	err = l.folder(way, at, l.prefix[len(at):], rest)
+	err = l.folder(ctx, way, at, l.prefix[len(at):], rest)
 	if err == errFull {
 		l.truncated = true
 		err = nil
@@ -107,24 +106,24 @@ func (n name) key() string {
 }
 
 // folder adds the keys of a folder, whose names come behind at, from the first after one on.
-func (l *lister) folder(way nodes.Way, at, begin, after string) error {
-	dir, n, err := l.t.snapshot(l.ctx, way.Last().Dir)
+func (l *lister) folder(ctx context.Context, way nodes.Way, at, begin, after string) error {
+	dir, n, err := l.t.snapshot(ctx, way.Last().Dir)
 	if err != nil {
-		return l.passing(err)
+		return l.passing(ctx, err)
 	}
 	f := folder{l: l, way: way, dir: dir, at: at, begin: begin, after: after}
 	if at == "" {
-		if f.extra, err = l.unlisted(dir, begin); err != nil {
+		if f.extra, err = l.unlisted(ctx, dir, begin); err != nil {
 			return err
 		}
 	}
-	return f.walk(n)
+	return f.walk(ctx, n)
 }
 
 // passing is err if it says nothing of what was asked for: what cannot be read is left out of a
 // listing.
-func (l *lister) passing(err error) error {
-	if isPassing(l.ctx, err) || errors.Is(err, nodes.ErrStale) {
+func (l *lister) passing(ctx context.Context, err error) error {
+	if isPassing(ctx, err) || errors.Is(err, nodes.ErrStale) {
 		return err
 	}
 	return nil
@@ -134,12 +133,12 @@ func (l *lister) passing(err error) error {
 var unlistedNames = []string{"recordings.jsonl", "recordings.parquet", "tables"}
 
 // unlisted returns which of them there are and begin so.
-func (l *lister) unlisted(dir nodes.Dir, begin string) (found []name, err error) {
+func (l *lister) unlisted(ctx context.Context, dir nodes.Dir, begin string) (found []name, err error) {
 	for _, text := range unlistedNames {
 		if !strings.HasPrefix(text, begin) {
 			continue
 		}
-		err := l.t.within(l.ctx, func(ctx context.Context) error {
+		err := l.t.within(ctx, func(ctx context.Context) error {
 			if _, err := dir.Find(ctx, text); err == nil {
 				return iofs.ErrNotExist // it is listed
 			}
@@ -149,7 +148,7 @@ func (l *lister) unlisted(dir nodes.Dir, begin string) (found []name, err error)
 			}
 			return err
 		})
-		if err := l.passing(err); err != nil {
+		if err := l.passing(ctx, err); err != nil {
 			return nil, err
 		}
 	}
@@ -168,17 +167,17 @@ type folder struct {
 }
 
 // walk visits the n names of the directory that may have keys after f.after.
-func (f *folder) walk(n int) error {
+func (f *folder) walk(ctx context.Context, n int) error {
 	first, _, _ := strings.Cut(f.after, "/")
-	from, err := f.seek(n, max(first, f.begin))
+	from, err := f.seek(ctx, n, max(first, f.begin))
 	if err != nil {
-		return f.l.passing(err)
+		return f.l.passing(ctx, err)
 	}
-	if err := f.earlier(first); err != nil {
+	if err := f.earlier(ctx, first); err != nil {
 		return err
 	}
 	for i := from; i < n; i++ {
-		next, ok, err := f.name(i)
+		next, ok, err := f.name(ctx, i)
 		if err != nil {
 			return err
 		}
@@ -189,26 +188,26 @@ func (f *folder) walk(n int) error {
 			break
 		}
 		for len(f.extra) > 0 && f.extra[0].text < next.text {
-			if err := f.next(f.extra[0]); err != nil {
+			if err := f.next(ctx, f.extra[0]); err != nil {
 				return err
 			}
 			f.extra = f.extra[1:]
 		}
-		if err := f.next(next); err != nil {
+		if err := f.next(ctx, next); err != nil {
 			return err
 		}
 	}
 	for _, x := range f.extra {
-		if err := f.next(x); err != nil {
+		if err := f.next(ctx, x); err != nil {
 			return err
 		}
 	}
-	return f.flush("")
+	return f.flush(ctx, "")
 }
 
 // seek returns the index of the first of n names that is text or later.
-func (f *folder) seek(n int, text string) (i int, err error) {
-	err = f.l.t.within(f.l.ctx, func(ctx context.Context) error {
+func (f *folder) seek(ctx context.Context, n int, text string) (i int, err error) {
+	err = f.l.t.within(ctx, func(ctx context.Context) error {
 		i, err = search(ctx, f.dir, n, text)
 		return err
 	})
@@ -216,23 +215,23 @@ func (f *folder) seek(n int, text string) (i int, err error) {
 }
 
 // earlier postpones the folders before the name first that come after it in the order of keys.
-func (f *folder) earlier(first string) error {
+func (f *folder) earlier(ctx context.Context, first string) error {
 	for end := 1; end < len(first); end++ {
 		if first[end] >= '/' {
 			continue
 		}
 		i := 0
-		err := f.l.t.within(f.l.ctx, func(ctx context.Context) (err error) {
+		err := f.l.t.within(ctx, func(ctx context.Context) (err error) {
 			i, err = f.dir.Find(ctx, first[:end])
 			return err
 		})
 		if err == nil {
-			if before, ok, err := f.name(i); err != nil {
+			if before, ok, err := f.name(ctx, i); err != nil {
 				return err
 			} else if ok && before.dir && before.text == first[:end] {
 				f.postponed = append(f.postponed, before)
 			}
-		} else if err := f.l.passing(err); err != nil {
+		} else if err := f.l.passing(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -240,39 +239,39 @@ func (f *folder) earlier(first string) error {
 }
 
 // name returns that of entry i.
-func (f *folder) name(i int) (n name, ok bool, err error) {
-	err = f.l.t.within(f.l.ctx, func(ctx context.Context) error {
+func (f *folder) name(ctx context.Context, i int) (n name, ok bool, err error) {
+	err = f.l.t.within(ctx, func(ctx context.Context) error {
 		text, mode, err := nodes.AppendName(ctx, f.dir, nil, i)
 		n = name{string(text), mode.IsDir(), mode == iofs.ModeSymlink, i}
 		return err
 	})
 	if err != nil {
-		return n, false, f.l.passing(err)
+		return n, false, f.l.passing(ctx, err)
 	}
 	return n, f.at != "" || !f.l.t.hides(n.text), nil
 }
 
 // next takes a name in the order of the tree.
-func (f *folder) next(n name) error {
-	if err := f.flush(n.key()); err != nil {
+func (f *folder) next(ctx context.Context, n name) error {
+	if err := f.flush(ctx, n.key()); err != nil {
 		return err
 	}
 	if n.dir {
 		f.postponed = append(f.postponed, n)
 		return nil
 	}
-	return f.visit(n)
+	return f.visit(ctx, n)
 }
 
 // flush visits the postponed folders whose keys are before one; "": all.
-func (f *folder) flush(before string) error {
+func (f *folder) flush(ctx context.Context, before string) error {
 	for len(f.postponed) > 0 {
 		last := f.postponed[len(f.postponed)-1]
 		if before != "" && last.key() > before {
 			return nil
 		}
 		f.postponed = f.postponed[:len(f.postponed)-1]
-		if err := f.visit(last); err != nil {
+		if err := f.visit(ctx, last); err != nil {
 			return err
 		}
 	}
@@ -280,7 +279,7 @@ func (f *folder) flush(before string) error {
 }
 
 // visit adds what has a name, if it is to be listed.
-func (f *folder) visit(n name) error {
+func (f *folder) visit(ctx context.Context, n name) error {
 	l, key, rest := f.l, n.key(), ""
 	switch {
 	case !strings.HasPrefix(n.text, f.begin):
@@ -299,17 +298,17 @@ func (f *folder) visit(n name) error {
 		l.prefixes = append(l.prefixes, commonPrefix{f.at + key})
 		return nil
 	}
-	way, ok, err := f.entry(n)
+	way, ok, err := f.entry(ctx, n)
 	if err != nil || !ok {
 		return err
 	}
 	e := way.Last()
 	switch {
 	case n.dir && (!nodes.IsWhole(e) || strings.HasPrefix(l.prefix, f.at+key)):
-		return l.folder(way, f.at+key, "", rest)
+		return l.folder(ctx, way, f.at+key, "", rest)
 	case !n.dir && e.File != nil:
 		l.last = f.at + n.text
-		return l.addObject(f.at+n.text, way)
+		return l.addObject(ctx, f.at+n.text, way)
 	}
 	return nil
 }
@@ -322,9 +321,9 @@ func (l *lister) full() bool {
 }
 
 // entry returns the way to what has a name. Of links only those to files are objects.
-func (f *folder) entry(n name) (way nodes.Way, ok bool, err error) {
+func (f *folder) entry(ctx context.Context, n name) (way nodes.Way, ok bool, err error) {
 	l := f.l
-	err = l.t.within(nodes.Listing(l.ctx), func(ctx context.Context) error {
+	err = l.t.within(nodes.Listing(ctx), func(ctx context.Context) error {
 		var e nodes.Entry
 		switch {
 		case n.link:
@@ -338,7 +337,7 @@ func (f *folder) entry(n name) (way nodes.Way, ok bool, err error) {
 		way = nodes.Way{Entries: append(slices.Clip(f.way.Entries), e.Inherit(f.way.Last().Attr))}
 		return err
 	})
-	return way, err == nil, l.passing(err)
+	return way, err == nil, l.passing(ctx, err)
 }
 
 // makesSizes reports whether the sizes of files in the folder of a key are made if they have to be:

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
 	"net/http"
@@ -155,8 +156,8 @@ func TestS3Order(t *testing.T) {
 		}
 		var got []string
 		for page := 0; ; page++ {
-			l := lister{t: s.tree, ctx: t.Context(), prefix: prefix, delimited: delimited, max: rapid.IntRange(1, 4).Draw(t, "max")}
-			if err := l.list(after); err != nil {
+			l := lister{t: s.tree, prefix: prefix, delimited: delimited, max: rapid.IntRange(1, 4).Draw(t, "max")}
+			if err := l.list(t.Context(), after); err != nil {
 				t.Fatal(err)
 			}
 			keys := []string{}
@@ -267,6 +268,19 @@ func TestSignatureVectors(t *testing.T) {
 		if r, ok := err.(*refusal); !ok || r.code != c.code {
 			t.Errorf("%s: %v, want %s", c.name, err, c.code)
 		}
+	}
+}
+
+// The access log has no query that has a signature.
+func TestS3AccessLog(t *testing.T) {
+	var log bytes.Buffer
+	s := serve(t, sampleTree(), true, func(o *Options) { o.AccessLog = &log })
+	s.SetSecrets(Secrets{Keys: map[string]string{"access": "secret"}})
+	s.do("GET", "/recfs/plain?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=0123")
+	s.do("GET", "/recfs/plain?X-%41mz-Signature=0123")
+	s.do("GET", "/recfs?list-type=2")
+	if text := log.String(); strings.Contains(text, "0123") || !strings.Contains(text, `"path":"/recfs?list-type=2"`) || strings.Count(text, "\n") != 3 {
+		t.Error(text)
 	}
 }
 

@@ -347,16 +347,21 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// Who takes nothing of what was made for him keeps nobody from being served.
+// Who takes nothing of what was made for him, or asks for nothing in the end, keeps nobody from
+// being served.
 func TestSlowClients(t *testing.T) {
 	s := serve(t, sampleTree(), false, nil)
-	for range 40 {
+	for i := range 300 {
 		c, err := net.Dial("tcp", s.addr)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		_ = c.(*net.TCPConn).SetReadBuffer(4096)
+		if i%3 == 0 {
+			fmt.Fprint(c, "GET /plain HTTP/1.1\r\nHost: loc") // half a request
+			continue
+		}
 		fmt.Fprint(c, "GET /a/rec.toy/big.parquet HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		if _, err := c.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)

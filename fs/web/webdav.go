@@ -27,36 +27,31 @@ type propfind struct {
 	bare  bool       // only their names
 }
 
+// mostProperties is how many a PROPFIND may name.
+const mostProperties = 100
+
 // parsePropfind reads the body of a PROPFIND; without one all is asked for.
 func parsePropfind(body io.Reader) (p propfind, err error) {
-	d := xml.NewDecoder(body)
-	depth, found := 0, false
-	for {
-		token, err := d.Token()
-		switch {
-		case err == io.EOF && (found || d.InputOffset() == 0) && depth == 0:
-			return p, nil
-		case err != nil:
-			return p, errBadBody
-		}
-		switch node := token.(type) {
-		case xml.StartElement:
-			depth++
-			switch {
-			case depth == 1 && (found || node.Name != xml.Name{Space: davNamespace, Local: "propfind"}):
-				return p, errBadBody
-			case depth == 2 && node.Name.Local == "prop":
-				p.names = []xml.Name{}
-			case depth == 2 && node.Name.Local == "propname":
-				p.bare = true
-			case depth == 3 && p.names != nil && len(p.names) < 100:
-				p.names = append(p.names, node.Name)
-			}
-			found = true
-		case xml.EndElement:
-			depth--
-		}
+	var asked struct {
+		XMLName xml.Name `xml:"DAV: propfind"`
+		Prop    *struct {
+			Names []struct{ XMLName xml.Name } `xml:",any"`
+		} `xml:"DAV: prop"`
+		Bare *struct{} `xml:"DAV: propname"`
 	}
+	d := xml.NewDecoder(body)
+	if err := d.Decode(&asked); err != nil && (err != io.EOF || d.InputOffset() > 0) {
+		return p, errBadBody
+	}
+	p.bare = asked.Bare != nil
+	if asked.Prop == nil {
+		return p, nil
+	}
+	p.names = []xml.Name{}
+	for _, n := range asked.Prop.Names[:min(len(asked.Prop.Names), mostProperties)] {
+		p.names = append(p.names, n.XMLName)
+	}
+	return p, nil
 }
 
 // propfind answers PROPFIND of depth 0 and 1.
