@@ -46,8 +46,8 @@ func ParseURL(name string) (r Ref, err error) {
 // Join returns the URL of what has a name in the folder of a URL, as ParseURL takes it.
 func Join(name string, elem ...string) string {
 	name = strings.TrimRight(name, "/")
-	rest := path.Join(elem...)
-	if rest == "" || rest == "." {
+	rest := path.Join("/", path.Join(elem...))[1:]
+	if rest == "" {
 		return name
 	}
 	if !strings.HasPrefix(name, "s3://") {

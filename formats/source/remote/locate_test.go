@@ -69,6 +69,7 @@ func TestLocate(t *testing.T) {
 func FuzzParseURL(f *testing.F) {
 	f.Add("s3://b/k")
 	f.Add("https://h/a%20b/?q#f")
+	f.Add("s3://b//k")
 	f.Fuzz(func(t *testing.T, name string) {
 		r, err := ParseURL(name)
 		if err != nil {
