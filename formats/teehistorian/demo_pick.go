@@ -82,7 +82,7 @@ func (r *recording) whoPlays(player string, in demoID) (int32, error) {
 
 // fastest returns the demo of the fastest run of a player, the first of equal ones.
 func (r *recording) fastest(player string) (d formats.Demo, err error) {
-	list, _ := r.runs()
+	list := r.runs()
 	if player != formats.AnyRun {
 		list = slices.DeleteFunc(list, func(n run) bool { return !r.is(n.stay, player) })
 	}

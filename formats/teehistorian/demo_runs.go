@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -29,15 +30,9 @@ type run struct {
 // began returns the tick in which the run began, which may be before the recording.
 func (n *run) began() int64 { return int64(n.tick) - int64(n.time) }
 
-// runs returns the runs that have a demo, sorted by their names, and the ticks of all finishes of
-// clients that demos show.
-func (r *recording) runs() (list []run, finishes []int32) {
-	for _, f := range r.idx.finishes {
-		if r.isShown(f.stay) {
-			finishes = append(finishes, f.tick)
-		}
-	}
-	return slices.DeleteFunc(r.finishes(), func(n run) bool { return n.number == 0 }), finishes
+// runs returns the runs that have a demo, sorted by their names.
+func (r *recording) runs() []run {
+	return slices.DeleteFunc(r.finishes(), func(n run) bool { return n.number == 0 })
 }
 
 // finishes returns the finishes of all stays as runs, sorted by their names. Those without a
@@ -154,16 +149,17 @@ func (r *recording) runShot(ctx context.Context, h *header, n *run) (*shot, erro
 	return s, nil
 }
 
-// markersIn returns the markers of a demo of these ticks.
-func markersIn(finishes []int32, first, last int32) (markers []int32) {
-	from, _ := slices.BinarySearch(finishes, first)
-	for _, tick := range finishes[from:] {
+// markers returns the markers of a demo of these ticks: finishes of clients that demos show.
+func (r *recording) markers(first, last int32) (markers []int32) {
+	list := r.idx.finishes
+	from := sort.Search(len(list), func(i int) bool { return list[i].tick >= first })
+	for _, f := range list[from:] {
 		n := len(markers)
-		if tick > last || n == demo.MaxMarkers {
+		if f.tick > last || n == demo.MaxMarkers {
 			break
 		}
-		if n == 0 || tick >= markers[n-1]+demo.TicksPerSecond {
-			markers = append(markers, tick)
+		if r.isShown(f.stay) && (n == 0 || f.tick >= markers[n-1]+demo.TicksPerSecond) {
+			markers = append(markers, f.tick)
 		}
 	}
 	return markers

@@ -160,7 +160,7 @@ const pointCost = 40
 // the path and the best run of one.
 func (r *recording) paths(ctx context.Context, m *formats.Outline, only int32) ([]byte, error) {
 	p := newPlotter(only)
-	list, _ := r.runs()
+	list := r.runs()
 	first, last, points := 0, len(r.idx.chunks)-1, r.idx.positions()
 	if only != noStay {
 		s := r.idx.stays[only]

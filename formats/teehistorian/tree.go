@@ -49,7 +49,7 @@ func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, []c
 	t.blocks = cache.NewMemo(c, t.loadBlock)
 	t.tables = cache.NewMemo(c, t.loadTable)
 	t.active = cache.NewMemo(c, t.loadActivity)
-	t.demos = cache.NewMemo(c, t.loadDemos)
+	t.runs = cache.NewMemo(c, t.loadRuns)
 	t.shots = cache.NewMemo(c, t.loadShot)
 	return t.Dir(views.Game[index]{
 		Header:   t.headerJSON,

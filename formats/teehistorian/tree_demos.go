@@ -19,41 +19,35 @@ type demoKey struct {
 	follow, run int32
 }
 
-// demos are the runs of a recording, and what demos need of all of them.
-type demos struct {
-	runs     []run
-	finishes []int32 // ticks
-}
-
-func (t *tree) loadDemos(ctx context.Context, _ struct{}) (*demos, int64, error) {
+func (t *tree) loadRuns(ctx context.Context, _ struct{}) ([]run, int64, error) {
 	r, err := t.named(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, finishes := r.runs()
-	return &demos{list, finishes}, int64(16*cap(list) + 4*cap(finishes)), nil
+	list := r.runs()
+	return list, int64(16 * cap(list)), nil
 }
 
-// runs returns the indexed recording and its runs.
-func (t *tree) runs(ctx context.Context) (*recording, *demos, error) {
+// allRuns returns the indexed recording and its runs.
+func (t *tree) allRuns(ctx context.Context) (*recording, []run, error) {
 	r, err := t.named(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := t.demos.Get(ctx, struct{}{})
-	return r, d, err
+	runs, err := t.runs.Get(ctx, struct{}{})
+	return r, runs, err
 }
 
 // run returns one of the runs.
 func (t *tree) run(ctx context.Context, i int32) (*recording, *run, error) {
-	r, d, err := t.runs(ctx)
+	r, runs, err := t.allRuns(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if int(i) >= len(d.runs) {
+	if int(i) >= len(runs) {
 		return nil, nil, nodes.ErrStale
 	}
-	return r, &d.runs[i], nil
+	return r, &runs[i], nil
 }
 
 // demosDir is the directory demos: it lists the runs and opens demos of any ticks. Those never
@@ -66,8 +60,8 @@ type demosDir struct {
 
 func (t *tree) demosDir() nodes.Dir {
 	runs := nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		r, d, err := t.runs(ctx)
-		return &runsDir{t, r, d}, err
+		r, runs, err := t.allRuns(ctx)
+		return &runsDir{t, r, runs}, err
 	})
 	return &demosDir{nodes.List(nodes.Entry{Name: "runs", Dir: runs}), t}
 }
@@ -100,11 +94,11 @@ func (d *demosDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 type runsDir struct {
 	t *tree
 	*recording
-	*demos
+	list []run
 }
 
 // Len implements nodes.Dir.
-func (d *runsDir) Len(context.Context) (int, error) { return len(d.demos.runs), nil }
+func (d *runsDir) Len(context.Context) (int, error) { return len(d.list), nil }
 
 // At implements nodes.Dir.
 func (d *runsDir) At(_ context.Context, i int) (nodes.Entry, error) {
@@ -112,9 +106,9 @@ func (d *runsDir) At(_ context.Context, i int) (nodes.Entry, error) {
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	n := &d.demos.runs[i]
+	n := &d.list[i]
 	first, last := d.runTicks(n)
-	return nodes.Entry{Name: name, File: d.t.Listed(demosView, i, len(d.demos.runs), d.t.demo(demoID{first, last, n.stay, int32(i)}))}, nil
+	return nodes.Entry{Name: name, File: d.t.Listed(demosView, i, len(d.list), d.t.demo(demoID{first, last, n.stay, int32(i)}))}, nil
 }
 
 // AppendName implements nodes.Namer.
@@ -124,11 +118,10 @@ func (d *runsDir) AppendName(_ context.Context, b []byte, i int) ([]byte, fs.Fil
 }
 
 func (d *runsDir) name(i int) (string, error) {
-	runs := d.demos.runs
-	if i < 0 || i >= len(runs) {
+	if i < 0 || i >= len(d.list) {
 		return "", nodes.NotExist("lookup", fmt.Sprint(i))
 	}
-	return d.runName(&runs[i]), nil
+	return d.runName(&d.list[i]), nil
 }
 
 // Find implements nodes.Dir.
@@ -136,7 +129,7 @@ func (d *runsDir) Find(_ context.Context, name string) (int, error) {
 	digits, rest, _ := strings.Cut(name, "-")
 	if tick, ok := parsePadded(digits); ok {
 		listed := fmt.Sprintf("%0*d-%s", tickDigits, tick, rest)
-		i, ok := slices.BinarySearchFunc(d.demos.runs, listed, func(n run, name string) int {
+		i, ok := slices.BinarySearchFunc(d.list, listed, func(n run, name string) int {
 			return strings.Compare(d.runName(&n), name)
 		})
 		if ok {
@@ -177,19 +170,18 @@ func (t *tree) demo(id demoID) func(context.Context) (*views.Text, error) {
 
 // demoHead returns the header of a demo, for which the index is enough.
 func (t *tree) demoHead(ctx context.Context, id demoID) ([]byte, error) {
-	_, d, err := t.runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	markers := markersIn(d.finishes, id.first, id.last)
 	if id.run != noRun {
 		_, n, err := t.run(ctx, id.run)
 		if err != nil {
 			return nil, err
 		}
-		markers = []int32{n.tick}
+		return t.header.demoHeader(id, []int32{n.tick}), nil
 	}
-	return t.header.demoHeader(id, markers), nil
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.header.demoHeader(id, r.markers(id.first, id.last)), nil
 }
 
 // film returns the film of a demo, after all records of a tick.

@@ -22,7 +22,7 @@ type tree struct {
 	blocks *cache.Memo[blockKey, *block]
 	tables *cache.Memo[tableKey, map[int32][]byte]
 	active *cache.Memo[int, []activity]
-	demos  *cache.Memo[struct{}, *demos]
+	runs   *cache.Memo[struct{}, []run]
 	shots  *cache.Memo[int32, *shot] // of runs
 }
 
