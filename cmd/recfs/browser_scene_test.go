@@ -57,3 +57,19 @@ func TestBrowserSceneKeys(t *testing.T) {
 	}
 	must(t, chromedp.Do(b.ctx, chromedp.Navigate("about:blank")))
 }
+
+// A sound of a map is heard for as long as it is long, or until it is stopped.
+func TestBrowserSound(t *testing.T) {
+	b := openViewer(t, 1280, 800)
+	b.before("const Real = window.AudioContext; window.AudioContext = class extends Real { constructor() { super(); window.audio = this; } };")
+	b.open("/.view/play/datafile/maps/new.map")
+	const said = "document.querySelector('[data-testid=sound]').parentElement.textContent"
+	b.text("document.querySelector('[data-testid=sound]').closest('details').open = true")
+	b.click("sound")
+	b.wait("window.audio?.currentTime > 0.1 && audio.state === 'running'")
+	b.wait("!" + said + ".includes('plays')")
+	b.click("sound")
+	b.wait(said + ".includes('plays')")
+	b.click("sound")
+	b.wait("!" + said + ".includes('plays')")
+}

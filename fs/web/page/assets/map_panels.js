@@ -36,7 +36,7 @@ export function layersPanel(view, state, act) {
     box.checked = act.shows(l);
     const cell = cells.tile?.layers.find((c) => c.index === l.index), now = cells.tile?.now[l.index];
     said.textContent = [
-      picture?.error && "cannot be drawn", pair && fate(pair),
+      picture?.error && "cannot be drawn", picture?.coarse && "drawn coarsely", pair && fate(pair),
       cell && `tile ${cell.cell ?? "cannot be read"}${now !== undefined && now !== cell.cell ? ` → ${now ?? "?"}` : ""}`,
     ].filter(Boolean).join(" · ");
   };

@@ -1,50 +1,13 @@
 // A map: its layers as the tree draws them, the tile under the cursor, and what another map has else.
 import { clean } from "./dom.js";
-import { getBlob, getRange, getText, root } from "./fetch.js";
+import { getRange, getText, root } from "./fetch.js";
 import { grid } from "./heights.js";
-import { cellRange, hasPicture, hasTiles, indexes, layerName, pixels, shift, spots, unit, visible } from "./maps.js";
+import { cellRange, hasTiles, indexes, layerName, shift, spots, unit, visible } from "./maps.js";
 import { comparePanel, itemsPanel, layersPanel } from "./map_panels.js";
+import { Pictures } from "./pictures.js";
 
-// What the browser may hold of pictures, in pixels, and how many of them.
-const mostPixels = 48e6, mostPictures = 256;
 // Of how many layers the tile under the cursor is asked for.
 const mostCells = 64;
-
-/** Pictures fetches those of the layers that are shown, as many as there is room for. */
-class Pictures {
-  constructor(view, map, game, changed) {
-    Object.assign(this, { view, map, game, changed });
-    this.of = new Map(); // layer: {img} or {error} or {} as long as it is on its way
-    this.left = mostPixels;
-    this.coming = 0;
-    this.out = 0; // layers that there is no room for
-  }
-
-  want(layers) {
-    this.out = 0;
-    for (const l of layers) {
-      if (!hasPicture(l) || this.of.has(l)) continue;
-      const room = pixels(l, this.game?.width ?? l.width, this.game?.height ?? l.height);
-      if (room > this.left || this.of.size >= mostPictures) this.out++;
-      else if (this.coming < 4) this.#fetch(l, room);
-    }
-  }
-
-  async #fetch(l, room) {
-    const picture = {};
-    this.of.set(l, picture);
-    this.left -= room;
-    this.coming++;
-    try {
-      picture.img = await createImageBitmap(await getBlob(this.view.source.file(l.path + ".png")));
-    } catch (error) {
-      picture.error = error;
-      this.left += room;
-    }
-    this.coming--;
-    this.changed();
-  }
-}
 
 /** Cells tells what is at a tile: one range of the text grid of each layer that is shown. */
 class Cells {
