@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"path"
 	"strings"
 )
@@ -117,33 +118,66 @@ func walk(ctx context.Context, name string, e Entry, visit func(string, Entry, e
 	if err := visit(name, e, nil); err != nil || e.Dir == nil {
 		return err
 	}
-	dir := e.Dir
-	if v, ok := dir.(Volatile); ok {
-		snapshot, err := v.Snapshot(ctx)
-		if err != nil {
+	for child, err := range Entries(ctx, e) {
+		switch at := path.Join(name, child.Name); {
+		case err == nil:
+			err = walk(ctx, at, child, visit)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case child.Name == "":
 			return visit(name, e, err)
+		default:
+			err = visit(at, child, err)
 		}
-		dir = snapshot
-	}
-	n, err := dir.Len(ctx)
-	if err != nil {
-		return visit(name, e, err)
-	}
-	for i := range n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		child, err := dir.At(ctx, i)
-		if err != nil {
-			if err = visit(path.Join(name, child.Name), child, err); err != nil && err != fs.SkipDir {
-				return err
-			}
-			continue
-		}
-		child = child.Inherit(e.Attr)
-		if err := walk(ctx, path.Join(name, child.Name), child, visit); err != nil && err != fs.SkipDir {
+		if err != nil && err != fs.SkipDir {
 			return err
 		}
 	}
 	return nil
+}
+
+// Entries yields what a listing of e shows, each entry with its time. An error that comes with a
+// name is that of one entry; one without ends the listing.
+func Entries(ctx context.Context, e Entry) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		dir, err := Snapshot(ctx, e.Dir)
+		n := 0
+		if err == nil {
+			n, err = dir.Len(ctx)
+		}
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for i := range n {
+			if err := ctx.Err(); err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			child, err := dir.At(ctx, i)
+			if !yield(child.Inherit(e.Attr), err) {
+				return
+			}
+		}
+	}
+}
+
+// Snapshot returns a directory as it is now.
+func Snapshot(ctx context.Context, dir Dir) (Dir, error) {
+	if v, ok := dir.(Volatile); ok {
+		return v.Snapshot(ctx)
+	}
+	return dir, nil
+}
+
+// ReadFile returns the content of the file at a slash-separated path below root.
+func ReadFile(ctx context.Context, root Dir, name string) ([]byte, error) {
+	e, err := Lookup(ctx, root, name)
+	if err != nil {
+		return nil, err
+	}
+	if e.File == nil {
+		return nil, errors.New("not a file")
+	}
+	return ReadAll(ctx, e.File)
 }

@@ -260,7 +260,7 @@ func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into *
 	}
 	defer root.Close()
 	outfile.RemoveAbandoned(root)
-	for child, err := range entries(ctx, e) {
+	for child, err := range nodes.Entries(ctx, e) {
 		switch {
 		case err == nil && !filepath.IsLocal(child.Name):
 			c.fail(name, fmt.Errorf("the name %q cannot be written here", child.Name))

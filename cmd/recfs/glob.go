@@ -102,7 +102,7 @@ func (a *archive) matches(ctx context.Context, base, dir, part string) (names []
 		}
 		return nil
 	}
-	for child, err := range entries(ctx, e) {
+	for child, err := range nodes.Entries(ctx, e) {
 		if err != nil && child.Name == "" {
 			return append(names, take(part))
 		}

@@ -241,7 +241,7 @@ func measure(ctx context.Context, f found) error {
 func listed(ctx context.Context, f found, name string) iter.Seq2[nodes.Entry, error] {
 	dir, err := nodes.Follow(ctx, f.entry.Dir, name)
 	if err == nil && dir.Dir != nil {
-		return entries(ctx, dir)
+		return nodes.Entries(ctx, dir)
 	}
 	return func(yield func(nodes.Entry, error) bool) {
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	iofs "io/fs"
 	"time"
@@ -68,21 +67,9 @@ func modeOf(e nodes.Entry) string {
 
 // readJSON reads a document of a recording into v.
 func readJSON(ctx context.Context, dir nodes.Dir, name string, v any) error {
-	text, err := readDocument(ctx, dir, name)
+	text, err := nodes.ReadFile(ctx, dir, name)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(text, v)
-}
-
-// readDocument reads a document of a recording.
-func readDocument(ctx context.Context, dir nodes.Dir, name string) ([]byte, error) {
-	e, err := nodes.Lookup(ctx, dir, name)
-	if err != nil {
-		return nil, err
-	}
-	if e.File == nil {
-		return nil, errors.New("not a file")
-	}
-	return nodes.ReadAll(ctx, e.File)
 }

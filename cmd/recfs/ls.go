@@ -79,7 +79,7 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 		return l.names(ctx, e.Dir)
 	}
 	var below []nodes.Entry
-	for child, err := range entries(ctx, e) {
+	for child, err := range nodes.Entries(ctx, e) {
 		if err != nil && child.Name == "" {
 			return err
 		}
@@ -105,7 +105,7 @@ func (l *lister) show(ctx context.Context, name string, e nodes.Entry) error {
 
 // names prints the names in a directory, and asks for nothing else.
 func (l *lister) names(ctx context.Context, dir nodes.Dir) error {
-	now, err := snapshot(ctx, dir)
+	now, err := nodes.Snapshot(ctx, dir)
 	if err != nil {
 		return err
 	}

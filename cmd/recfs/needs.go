@@ -41,7 +41,7 @@ func (n *needFinder) details(ctx context.Context, f found) (formats.Details, err
 	if r.Document == "" {
 		return nil, nil
 	}
-	text, err := readDocument(ctx, f.entry.Dir, r.Document)
+	text, err := nodes.ReadFile(ctx, f.entry.Dir, r.Document)
 	if err != nil {
 		return nil, unless(err, iofs.ErrNotExist)
 	}
@@ -131,7 +131,7 @@ func (n *needFinder) beside(ctx context.Context, dir string) bySize {
 	}
 	known := bySize{}
 	if e, err := n.a.resolve(ctx, sourceOf(dir)); err == nil && e.Dir != nil {
-		for child, err := range entries(ctx, e) {
+		for child, err := range nodes.Entries(ctx, e) {
 			if err != nil || child.Dir == nil {
 				continue
 			}

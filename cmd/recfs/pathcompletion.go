@@ -71,7 +71,7 @@ func playerCandidates(ctx context.Context, args []string, prefix string) (out []
 
 func startingWith(ctx context.Context, e nodes.Entry, dir, start string) []string {
 	var out []string
-	for child, err := range entries(ctx, e) {
+	for child, err := range nodes.Entries(ctx, e) {
 		if err != nil || len(out) == maxCandidates {
 			break
 		}

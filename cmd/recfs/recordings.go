@@ -66,7 +66,7 @@ func findBelow(ctx context.Context, name string, e nodes.Entry, yield func(found
 		fail(name, err)
 		return true
 	}
-	for child, err := range entries(ctx, e) {
+	for child, err := range nodes.Entries(ctx, e) {
 		below := joinName(name, child.Name)
 		if err != nil {
 			fail(below, err)

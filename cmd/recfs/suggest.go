@@ -98,7 +98,7 @@ func unnumbered(name string) string {
 
 // namesIn returns the first names in a directory, of those that can be listed.
 func namesIn(ctx context.Context, dir nodes.Entry) (names []string) {
-	for child, err := range entries(ctx, dir) {
+	for child, err := range nodes.Entries(ctx, dir) {
 		if len(names) == maxCompared || err != nil && child.Name == "" {
 			break
 		}

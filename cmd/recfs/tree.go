@@ -103,7 +103,7 @@ func (t *treePrinter) children(ctx context.Context, name string, e nodes.Entry, 
 			draw(joinName(name, pending.Name), pending, last)
 		}
 	}
-	for child, err := range entries(ctx, e) {
+	for child, err := range nodes.Entries(ctx, e) {
 		if err == nil {
 			flush(false)
 			pending = child

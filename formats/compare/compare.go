@@ -119,17 +119,8 @@ func (c *comparison) has(ctx context.Context, dir nodes.Dir, name string) bool {
 
 // text returns a file of a tree. ok is false where it is not there or cannot be read.
 func (c *comparison) text(ctx context.Context, dir nodes.Dir, name string) (text []byte, ok bool) {
-	e, err := nodes.Lookup(ctx, dir, name)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, false
-	}
-	if err == nil && e.File == nil {
-		err = errors.New("not a file")
-	}
-	if err == nil {
-		text, err = nodes.ReadAll(ctx, e.File)
-	}
-	if err != nil {
+	text, err := nodes.ReadFile(ctx, dir, name)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		c.failed(name, err)
 	}
 	return text, err == nil

@@ -24,11 +24,7 @@ func lastThings(ctx context.Context, tree nodes.Dir, found formats.Index) (t for
 	if last == nil {
 		return t, nil
 	}
-	e, err := nodes.Lookup(ctx, tree, fmt.Sprintf("states/%d.json", last.Tick))
-	if err != nil {
-		return t, err
-	}
-	text, err := nodes.ReadAll(ctx, e.File)
+	text, err := nodes.ReadFile(ctx, tree, fmt.Sprintf("states/%d.json", last.Tick))
 	if err != nil {
 		return t, err
 	}

@@ -3,44 +3,9 @@ package main
 import (
 	"context"
 	"io"
-	"iter"
 
 	"recfs/nodes"
 )
-
-// entries yields what a listing of e shows, each entry with its time. An error that comes with a
-// name is that of one entry; one without ends the listing.
-func entries(ctx context.Context, e nodes.Entry) iter.Seq2[nodes.Entry, error] {
-	return func(yield func(nodes.Entry, error) bool) {
-		dir, err := snapshot(ctx, e.Dir)
-		if err != nil {
-			yield(nodes.Entry{}, err)
-			return
-		}
-		n, err := dir.Len(ctx)
-		if err != nil {
-			yield(nodes.Entry{}, err)
-			return
-		}
-		for i := range n {
-			if err := ctx.Err(); err != nil {
-				yield(nodes.Entry{}, err)
-				return
-			}
-			child, err := dir.At(ctx, i)
-			if !yield(child.Inherit(e.Attr), err) {
-				return
-			}
-		}
-	}
-}
-
-func snapshot(ctx context.Context, dir nodes.Dir) (nodes.Dir, error) {
-	if v, ok := dir.(nodes.Volatile); ok {
-		return v.Snapshot(ctx)
-	}
-	return dir, nil
-}
 
 // copyFile writes the content of file to w.
 func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
