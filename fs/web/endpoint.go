@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -104,42 +103,6 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 		c.turn.Store(w.turn)
 	}
 	return e.handle(w, r)
-}
-
-// isName reports whether a Host names this machine, which a name that a page of the web has given
-// to it does not.
-func (s *front) isName(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.Trim(host, "[]")
-	is := func(name string) bool { return strings.EqualFold(name, host) }
-	return slices.ContainsFunc([]string{"127.0.0.1", "::1", "localhost"}, is) || slices.ContainsFunc(s.opt.Hosts, is)
-}
-
-// allowOrigin tells a browser that a page may read the reply. It reports whether that was all it
-// wanted to know.
-func (e *endpoint) allowOrigin(h http.Header, r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if len(e.opt.Origins) == 0 {
-		return false
-	}
-	h.Add("Vary", "Origin")
-	if !slices.Contains(e.opt.Origins, origin) {
-		return false
-	}
-	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Range, ETag, Last-Modified, Link")
-	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
-		return false
-	}
-	h.Set("Access-Control-Allow-Methods", "GET, HEAD")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Range, If-Match, If-None-Match, If-Range, X-Amz-Content-Sha256, X-Amz-Date")
-	h.Set("Access-Control-Max-Age", "600")
-	r.Body.Close()
-	h.Set("Content-Length", "0")
-	h.Del("Content-Type")
-	return true
 }
 
 // readBody reads all of a body, which says nothing but in PROPFIND, before the request has a turn.
