@@ -10,7 +10,7 @@ import (
 var _ io.Writer = (*runCounter)(nil)
 
 // checkContent finds what the items and tables alone say about whether a layer's content can be
-// shown. The damage of a data item is not its concern, and not how long one is that is faulty.
+// shown. It does not look into data items, and does not judge the length of those that are faulty.
 func (r *Reader) checkContent(l *Layer, faulty map[int32]bool) error {
 	offset := r.Items[l.Item].Offset
 	if l.Short {

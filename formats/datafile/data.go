@@ -4,16 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
 	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
-// checkBlock is how much is inflated behind the announced size, up to its next multiple, so that a
-// broken stream can be told from a long one and a slightly wrong size from a bomb.
+// checkBlock is a size: a stream is inflated up to its next multiple behind the announced size.
+// That tells a broken stream from a long one, and a slightly wrong size from a bomb.
 const checkBlock = 1 << 20
 
 // fault says why one object of a datafile cannot be shown. The code is that of its problem in
@@ -66,8 +69,8 @@ func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing in
 	return d.Stored - at + int64(buffered), err
 }
 
-// inflate inflates data item i, which in is at, to w. It returns how many bytes it has read that
-// come after the zlib stream.
+// inflate inflates data item i to w. It reads from in, and returns how many bytes it read behind
+// the end of the zlib stream.
 func (r *Reader) inflate(ctx context.Context, i int, in io.Reader, w io.Writer) (buffered int, err error) {
 	s, err := newItemReader(i, r.Data[i], in)
 	if err != nil {
@@ -109,8 +112,8 @@ func newItemReader(i int, d Data, in io.Reader) (*itemReader, error) {
 	return s, s.failure(err)
 }
 
-// Read implements io.Reader. With the last bytes comes an error if the stream does not end with
-// them.
+// Read implements io.Reader. If the stream does not end with the last bytes, they come with an
+// error.
 func (s *itemReader) Read(p []byte) (int, error) {
 	n, err := s.zlib.Read(p[:min(int64(len(p)), s.d.Size-s.size)])
 	s.size += int64(n)
@@ -225,4 +228,20 @@ func (r *Reader) checkText(ref int32, offset int64, what string, limit int64) er
 		return fault("data_too_large", offset, "%s refers to data %d of %d bytes, the limit is %d", what, ref, size, limit)
 	}
 	return nil
+}
+
+// sums are the checksums by which the games identify a map of so many bytes.
+func sums(ctx context.Context, src io.ReaderAt, size int64) (crc, sha string, err error) {
+	const block = 1 << 18
+	c, s := crc32.NewIEEE(), sha256.New()
+	r, both := io.NewSectionReader(src, 0, size), io.MultiWriter(c, s)
+	for left := size; left > 0; left -= block {
+		if err := ctx.Err(); err != nil {
+			return "", "", err
+		}
+		if _, err := io.CopyN(both, r, min(block, left)); err != nil {
+			return "", "", fmt.Errorf("reading the file for its sums: %w", err)
+		}
+	}
+	return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
 }

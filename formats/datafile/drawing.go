@@ -68,8 +68,8 @@ func (p *pictures) atlas(ctx context.Context, index int32, scale int) (atlas, er
 	return newAtlas(m, scale), nil
 }
 
-// image returns the pixels of an image of the map, held as long as they are used. There are none of
-// an external one that is not at hand.
+// image returns the pixels of an image of the map, held as long as they are used: nil for an
+// external image that is not at hand.
 func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *formats.Held, error) {
 	if index < 0 || int(index) >= len(p.m.Images) {
 		return nil, nil, fault("image", 0, "image %d does not exist", index)

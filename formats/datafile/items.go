@@ -55,9 +55,9 @@ func (r *Reader) recordInts(i int) int {
 // longItemInts is from how many ints on an item has a document whose list is made part by part.
 const longItemInts = 8 << 10
 
-// describeLong is describeItem for an item with more ints than longItemInts: the list that has most
-// of them, at key, is empty, and returned as it is stored, with how many ints each of its elements
-// has.
+// describeLong is describeItem for an item with more ints than longItemInts. The list that has most
+// of them, at key, is empty in doc. It is returned as it is stored, with how many ints each of its
+// elements has.
 func (r *Reader) describeLong(i int) (doc object, key string, list []byte, n int) {
 	data := r.ItemData(i)
 	if n = r.recordInts(i); n > 1 {

@@ -39,7 +39,7 @@ var physicsKinds = []Kind{KindTele, KindSpeedup, KindFront, KindSwitch, KindTune
 // physics reports whether tiles of this kind come from a reference of their own.
 func (k Kind) physics() bool { return slices.Contains(physicsKinds, k) }
 
-// A Layer is a layer of a group. Of its fields those are shown that a short item has.
+// A Layer is a layer of a group. Of a short item it has the fields that are there.
 type Layer struct {
 	Element
 	Group, Pos int // noGroup if no group claims it; Pos then counts these layers

@@ -8,8 +8,8 @@ import (
 
 // A layer alone is drawn over nothing: where it has no tile, its picture is transparent.
 
-// hasPicture reports whether there is a picture of a layer alone: of tiles with an image, and of
-// layers whose tiles have colours by what they do.
+// hasPicture reports whether a layer alone has a picture: tiles with an image have one, and layers
+// whose tiles have colours by what they do.
 func (m *Map) hasPicture(l *Layer) bool {
 	switch l.Kind {
 	case KindGame, KindFront, KindTele:

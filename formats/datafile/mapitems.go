@@ -134,7 +134,7 @@ type Group struct {
 	NumLayers  int32    `item:"num_layers" json:"num_layers"`
 	Clip       *Clip    `item:"use_clipping clip_x clip_y clip_w clip_h" since:"2" json:"clipping"`
 	Name       Text     `item:"name" ints:"3" since:"3" json:"-"`
-	OutOfRange bool     `json:"-"` // claims layers that do not exist or are another group's
+	OutOfRange bool     `json:"-"` // it claims layers that do not exist or are another group's
 }
 
 // hasSettings reports whether the info item names a list of settings.

@@ -6,8 +6,8 @@ import (
 	"recfs/formats"
 )
 
-// A painting is a preview of which one band after the other is drawn: the sky, and then the plain
-// tile layers. A layer that cannot be read is left out.
+// A painting is a preview that is drawn band by band: of each band the sky, and then the plain tile
+// layers. A layer that cannot be read is left out.
 type painting struct {
 	*pictures
 	canvas  *canvas
@@ -162,8 +162,8 @@ func (d *painting) drawTiles(ctx context.Context, l *Layer) error {
 	return d.canvas.draw(ctx, rows, a.tinted(l.Tiles.Color), lacking)
 }
 
-// rows returns the rows of a layer, which can all be read. Those of a few that are streamed are
-// read on where the band before ended; the others begin anew for each band.
+// rows returns the rows of a layer, all of which can be read. A few layers that are streamed go on
+// where the band before ended; the others begin anew for each band.
 func (d *painting) rows(ctx context.Context, l *Layer) (*rows, error) {
 	if r := d.open[l.Index]; r != nil {
 		return r, nil

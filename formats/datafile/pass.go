@@ -179,7 +179,7 @@ func (f *finder) stored(ctx context.Context, ref int32, e *Element, what string,
 	return b, err == nil, err
 }
 
-// checkText returns a string as it is stored, after looking at how.
+// checkText returns a string as it is stored, and notes what is wrong with it.
 func (f *finder) checkText(ctx context.Context, ref int32, e *Element, what string, limit int64) (string, error) {
 	if ref == noData {
 		return "", nil

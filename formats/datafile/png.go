@@ -154,8 +154,8 @@ func (a *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pngMemory is about what it takes to make a PNG file of so many bytes. Of a larger one than
-// maxGuess it is found out by making it.
+// pngMemory is about what making a PNG file of so many bytes takes. For one larger than maxGuess
+// the rest is counted while it is made.
 func pngMemory(size int64) int64 { return 2 * min(size, maxGuess) }
 
 const (

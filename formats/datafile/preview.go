@@ -26,8 +26,7 @@ const bytesPerPixel = 3 // of a preview: red green blue
 
 var previewGround = [bytesPerPixel]byte{0x5d, 0x6d, 0x7e}
 
-// maxBand is how many bytes of a preview are drawn at once, at most: as many as nearly all have in
-// all.
+// maxBand is how many bytes of a preview are drawn at once at most. Nearly all previews have fewer.
 const maxBand = maxPreview * bytesPerPixel
 
 // A canvas is a band of a preview, over all its width, that is being drawn.
@@ -59,7 +58,7 @@ func bandSize(tilesX, tilesY, band int64) int64 {
 	return min(tilesY, max(1, band/row)) * row
 }
 
-// bandColumns is how many pixels of a row a band has that has not all: some that are drawn at once.
+// bandColumns is how many pixels of a row are in a band that has less than a whole row.
 func bandColumns(band int64) int64 { return max(1, band/bytesPerPixel/maxPart) * maxPart }
 
 // next goes on to the next band.
@@ -204,7 +203,7 @@ const (
 	flagTurn    = 8
 )
 
-// draw draws the tiles of the band over what is there. Those of one colour have edges.
+// draw draws the tiles of the band over what is there. edges shades those of one colour.
 func (c *canvas) draw(ctx context.Context, t *rows, a atlas, edges bool) error {
 	for y := c.top; y < min(t.Height, c.bottom); y++ {
 		for x := c.left; x < min(t.Width, c.right); x += maxPart {

@@ -79,13 +79,14 @@ func (l problemList) cost() int64 {
 // the entries of the type table, of the data tables and of the items, and the end of the file.
 func (t *Tables) places() int { return 2 + len(t.Types) + len(t.Data) + len(t.Items) }
 
-// placesAtOnce is how many places are looked at at once: a file may have a million.
+// placesAtOnce is how many places make a part: a file may have a million.
 const placesAtOnce = 512
 
 // problemParts is into how many parts the problems of all places are divided.
 func (t *Tables) problemParts() int { return (t.places() + placesAtOnce - 1) / placesAtOnce }
 
-// problemsIn returns the problems of a part, and those of others that lie there. Both are in order.
+// problemsIn returns the problems of a part with those of others that lie there. others are in
+// order.
 func (t *Tables) problemsIn(part int, others problemList) problemList {
 	l := problemList{}
 	first, end := part*placesAtOnce, min((part+1)*placesAtOnce, t.places())

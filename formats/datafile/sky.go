@@ -65,8 +65,8 @@ type sky struct {
 	work int // how many more pixels are looked at
 }
 
-// skyWork is how many times as many pixels as a preview has its sky may take: those of a few maps
-// of the games are 20 quads over all of it.
+// skyWork is how many times the pixels of a preview may be looked at for its sky. A few maps of the
+// games have 20 quads over all of it.
 const skyWork = 32
 
 func newSky(c *canvas) *sky { return &sky{c, skyWork * c.width * c.height} }

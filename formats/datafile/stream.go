@@ -25,8 +25,8 @@ func newRunStream(data formats.ReaderAt, size int64) *runStream {
 	return &runStream{data: data, size: size, turn: make(chan struct{}, 1)}
 }
 
-// ReadAt implements nodes.ReaderAt for whole tiles of 4 bytes, as many as the run lengths are known
-// to make.
+// ReadAt implements nodes.ReaderAt for whole tiles of 4 bytes. The run lengths are known to make as
+// many as are asked for.
 func (s *runStream) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	select {
 	case s.turn <- struct{}{}:

@@ -125,7 +125,7 @@ func (t *tree) countTiles(ctx context.Context) (tileRows, error) {
 	return c, nil
 }
 
-// tileRowsName has the limit of data items, as a layer with a greater one has no rows.
+// tileRowsName names the limit of data items, too: a layer with a greater one has no rows.
 func (t *tree) tileRowsName(struct{}) string {
 	return fmt.Sprintf("tiles-%d", t.r.MaxData)
 }

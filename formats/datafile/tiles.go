@@ -98,8 +98,8 @@ func (t *Tiles) each(ctx context.Context, do func(n int, records []byte) error) 
 	return nil
 }
 
-// cells calls do with the number and the record of each tile that is no dot in a grid, in order,
-// until it returns false.
+// cells calls do with number and record of each tile that a grid does not show as a dot, in order,
+// until do returns false.
 func (t *Tiles) cells(ctx context.Context, do func(n int, record []byte) bool) error {
 	err := t.each(ctx, func(n int, records []byte) error {
 		for record := range slices.Chunk(records, t.size) {

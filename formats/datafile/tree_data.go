@@ -3,11 +3,7 @@ package datafile
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
-	"unsafe"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -70,48 +66,11 @@ func (t *tree) listed(name string, list func(context.Context, string) (nodes.Dir
 }
 
 // manyFiles is dir for what may have very many files: each is made when it is asked for.
-func (t *tree) manyFiles(name string, list func() []fileName, file func(fileName) nodes.File) nodes.Dir {
+func (t *tree) manyFiles(name string, list func() []nodes.FileName, file func(nodes.FileName) nodes.File) nodes.Dir {
 	return t.listed(name, func(context.Context, string) (nodes.Dir, int64, error) {
-		names := list()
-		slices.SortStableFunc(names, func(a, b fileName) int { return strings.Compare(a.name, b.name) })
-		names = slices.CompactFunc(names, func(a, b fileName) bool { return a.name == b.name })
-		return &fileNames{names, file}, int64(cap(names)) * (int64(unsafe.Sizeof(fileName{})) + 2*fileNameText), nil
+		dir, cost := nodes.FileNames(list(), file)
+		return dir, cost, nil
 	})
-}
-
-// A fileName is that of a file of the i-th thing in a directory.
-type fileName struct {
-	name string
-	i    int
-}
-
-// fileNameText is about how long one is.
-const fileNameText = 24
-
-// fileNames is a directory of files by their names, in the order of these.
-type fileNames struct {
-	names []fileName
-	file  func(fileName) nodes.File
-}
-
-// Len implements nodes.Dir.
-func (f *fileNames) Len(context.Context) (int, error) { return len(f.names), nil }
-
-// At implements nodes.Dir.
-func (f *fileNames) At(_ context.Context, i int) (nodes.Entry, error) {
-	if i < 0 || i >= len(f.names) {
-		return nodes.Entry{}, nodes.NotExist("find", fmt.Sprint(i))
-	}
-	return nodes.Entry{Name: f.names[i].name, File: f.file(f.names[i])}, nil
-}
-
-// Find implements nodes.Dir.
-func (f *fileNames) Find(_ context.Context, name string) (int, error) {
-	i, ok := slices.BinarySearchFunc(f.names, name, func(n fileName, name string) int { return strings.Compare(n.name, name) })
-	if !ok {
-		return 0, nodes.NotExist("find", name)
-	}
-	return i, nil
 }
 
 // file returns file i of a view, which is made to learn its size, too.
@@ -241,8 +200,8 @@ func (r *Reader) stream(i int) (formats.ReaderAt, error) {
 	return nodes.SectionContent(r.src, r.Data[i].Offset, r.Data[i].Stored), r.checkStored(i)
 }
 
-// inflated returns the content of data item i, for one that is too large to be held in memory. Its
-// end is given only if the whole zlib stream is sound.
+// inflated returns the content of a data item that is too large to be held in memory. Its end can
+// be read only if the whole zlib stream is sound.
 func (r *Reader) inflated(i int) (*nodes.Forward, error) {
 	d := r.Data[i]
 	open := func(in io.Reader) (io.Reader, error) { return newItemReader(i, d, in) }

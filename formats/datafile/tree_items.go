@@ -23,25 +23,25 @@ func (t *tree) itemTypes() nodes.Dir {
 
 // itemDir shows the items of a type, raw and decoded.
 func (t *tree) itemDir(typ ItemType) nodes.Dir {
-	list := func() []fileName {
-		names := make([]fileName, 0, 2*typ.Num)
+	list := func() []nodes.FileName {
+		names := make([]nodes.FileName, 0, 2*typ.Num)
 		for i := typ.Start; i < typ.Start+typ.Num; i++ {
 			name := t.r.itemNumber(i)
-			names = append(names, fileName{name, i}, fileName{name + documentExt, i})
+			names = append(names, nodes.FileName{Name: name, I: i}, nodes.FileName{Name: name + documentExt, I: i})
 		}
 		return names
 	}
-	items := t.manyFiles(fmt.Sprint("items/", typ.ID), list, func(n fileName) nodes.File {
+	items := t.manyFiles(fmt.Sprint("items/", typ.ID), list, func(n nodes.FileName) nodes.File {
 		switch {
-		case path.Ext(n.name) != documentExt:
-			return nodes.Bytes(t.r.ItemData(n.i))
-		case t.r.Items[n.i].Size > 4*longItemInts:
-			return t.HeadText("items", n.i, func(context.Context) (*views.Text, error) {
-				doc, key, data, n := t.r.describeLong(n.i)
+		case path.Ext(n.Name) != documentExt:
+			return nodes.Bytes(t.r.ItemData(n.I))
+		case t.r.Items[n.I].Size > 4*longItemInts:
+			return t.HeadText("items", n.I, func(context.Context) (*views.Text, error) {
+				doc, key, data, n := t.r.describeLong(n.I)
 				return document(0, doc, intsList(key, data, n)), nil
 			})
 		}
-		return nodes.JSON(func(context.Context) (any, error) { return t.r.describeItem(n.i), nil })
+		return nodes.JSON(func(context.Context) (any, error) { return t.r.describeItem(n.I), nil })
 	})
 	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
 		dir, err := nodes.Resolve(ctx, items)

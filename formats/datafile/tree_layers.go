@@ -14,22 +14,22 @@ var _ nodes.Content = grid{}
 
 // layerDir is layers/.
 func (t *tree) layerDir(p *pictures) nodes.Dir {
-	list := func() (names []fileName) {
+	list := func() (names []nodes.FileName) {
 		for i := range t.m.Layers {
 			l := &t.m.Layers[i]
 			stem := path.Base(layerStem(l))
 			for _, ext := range t.m.layerFiles(l) {
-				names = append(names, fileName{stem + ext, i})
+				names = append(names, nodes.FileName{Name: stem + ext, I: i})
 			}
 		}
 		return names
 	}
-	return t.manyFiles("layers", list, func(n fileName) nodes.File {
-		l := &t.m.Layers[n.i]
+	return t.manyFiles("layers", list, func(n nodes.FileName) nodes.File {
+		l := &t.m.Layers[n.I]
 		if damage := t.r.checkContent(l, nil); damage != nil {
 			return nodes.Failing(damage)
 		}
-		switch n.name[len(path.Base(layerStem(l))):] {
+		switch n.Name[len(path.Base(layerStem(l))):] {
 		case gridExt:
 			return t.gridFile(l, (*Tiles).grid)
 		case charsExt:
@@ -37,7 +37,7 @@ func (t *tree) layerDir(p *pictures) nodes.Dir {
 		case pictureExt:
 			return p.file(picture(l.Index), l)
 		}
-		return t.HeadText("layers", n.i, func(ctx context.Context) (*views.Text, error) { return t.layerText(ctx, l) })
+		return t.HeadText("layers", n.I, func(ctx context.Context) (*views.Text, error) { return t.layerText(ctx, l) })
 	})
 }
 

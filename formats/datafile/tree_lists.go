@@ -9,8 +9,8 @@ import (
 
 // Documents of maps have lists that may be long: a few stored bytes can make gigabytes of them.
 
-// About how long a part of a list is, an int in it, an element, and one that has a name of a data
-// item may be.
+// About how many bytes a part of a list has, an int in it, an element, and an element with a name
+// that is a data item.
 const (
 	partText    = 128 << 10
 	intText     = 12
@@ -41,7 +41,7 @@ func elementList(key string, n, size int, element func(ctx context.Context, i in
 	})
 }
 
-// listOf shows the elements of a list; of a short one there is no more than the element.
+// listOf shows the elements of a list: of a short item no more than what all elements have.
 func listOf[T any, P elementOf[T]](key string, elements []T, show func(context.Context, P) (any, error)) views.List {
 	return elementList(key, len(elements), namedText, func(ctx context.Context, i int) (any, error) {
 		o := P(&elements[i])

@@ -3,11 +3,6 @@ package datafile
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"hash/crc32"
-	"io"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
@@ -42,7 +37,7 @@ func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 		doc.Info = keys
 	}
 	var err error
-	doc.CRC32, doc.SHA256, err = t.sums(ctx)
+	doc.CRC32, doc.SHA256, err = sums(ctx, t.At(ctx), t.Size)
 	mappers := t.m.autoMappers()
 	return document(cost, doc, append(lists, t.imageList(), t.soundList(),
 		listOf("envelopes", t.m.Envelopes, func(_ context.Context, o *Envelope) (any, error) {
@@ -57,23 +52,6 @@ func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 			o := mappers[i]
 			return autoMapperDocument{o, o.Flags&autoMapperAutomatic != 0}, nil
 		}))...), err
-}
-
-// sums are those by which the games identify a map.
-func (t *tree) sums(ctx context.Context) (crc, sha string, err error) {
-	const block = 1 << 18
-	c, s := crc32.NewIEEE(), sha256.New()
-	r := io.NewSectionReader(t.At(ctx), 0, t.Size)
-	both := io.MultiWriter(c, s)
-	for left := t.Size; left > 0; left -= block {
-		if err := ctx.Err(); err != nil {
-			return "", "", err
-		}
-		if _, err := io.CopyN(both, r, min(block, left)); err != nil {
-			return "", "", fmt.Errorf("reading the file for its sums: %w", err)
-		}
-	}
-	return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
 }
 
 // info is the key of that name, but for the settings.

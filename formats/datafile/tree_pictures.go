@@ -47,7 +47,7 @@ func newPictures(t *tree, mapres []iofs.FS) *pictures {
 // pictureVersion is raised when a picture of the same bytes would be another one.
 const pictureVersion = 3
 
-// drawingName has the limit of data items, as a layer with a greater one is left out.
+// drawingName names the limit of data items, too: a layer with a greater one is left out.
 func (p *pictures) drawingName(id picture) string {
 	return fmt.Sprintf("picture%d-%d-%d", pictureVersion, id, p.r.MaxData)
 }

@@ -25,8 +25,8 @@ var nameColors = []struct {
 	{"water", rgb(0x748dbb)},
 }
 
-// ornaments are parts of names of images that are mostly transparent: without them a preview shows
-// more than with their tiles in one colour.
+// ornaments are parts of names of images that are mostly transparent. Their tiles in one colour
+// would hide what a preview shows without them.
 var ornaments = []string{"doodad", "lamp", "shadow", "cloud", "sun", "moon", "star", "light", "fadeout", "font"}
 
 // isOrnament reports whether an image that is not at hand is left out of a preview.

@@ -246,7 +246,7 @@ func BenchmarkCounting(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			slower(b, pass(func(p *indexer) error { return p.run(b.Context(), log, log.Size()) }), pass(func(p *indexer) error {
-				s := newScanner(b.Context(), log, p.end, log.Size())
+				s := newScanner(log, p.end, log.Size())
 				defer s.close()
 				err := p.lines(b.Context(), s, func(l line) {
 					t := p.tickOf(l)

@@ -49,7 +49,7 @@ var commandsColumns = slices.Concat(
 	columnar.Required(columnar.Text, "answers"),
 )
 
-// addTime adds a clock as utc has it.
+// addTime adds the time of a clock, null outside the years that utc has.
 func addTime(b *columnar.Batch, clock uint64, tz int32) {
 	if micros, ok := utcMicros(clock, tz); ok {
 		b.Int64(micros)

@@ -29,7 +29,7 @@ func open(ctx context.Context, in formats.Input) (formats.Head, error) {
 // Append appends the three lines as they are.
 func (h *header) Append(b []byte) []byte { return append(b, h.lines...) }
 
-// Memory is about what the header keeps alive: the lines, and once more what was parsed of them.
+// Memory is about what the header keeps alive: the lines, and the same again for what was parsed.
 func (h *header) Memory() int64 { return int64(2*len(h.lines) + 512) }
 
 // readHead reads what Append of a header wrote.
@@ -46,19 +46,19 @@ func readHead(ctx context.Context, _ formats.Input, saved []byte) (formats.Head,
 
 // steady is the Steady of the format.
 func steady(head formats.Head, r formats.ReaderAt) formats.ReaderAt {
-	return settled{r, head.(*header).size}
+	return steadyLog{r, head.(*header).size}
 }
 
-// A settled is a log with zeros in place of what the game rewrites: all of the first two lines but
-// the recovery count, which is compared by itself, and the hint in line 4, which starts at offset
-// line4.
-type settled struct {
+// A steadyLog is a log with zeros in place of what the game rewrites: all of the first two lines
+// but the recovery count, which is compared by itself, and the hint in line 4, which starts at
+// offset line4.
+type steadyLog struct {
 	r     formats.ReaderAt
 	line4 int64
 }
 
 // ReadAt implements formats.ReaderAt.
-func (s settled) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+func (s steadyLog) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	n, err := s.r.ReadAt(ctx, p, off)
 	end := off + int64(n)
 	for _, part := range [][2]int64{{0, line3At}, {s.line4 + 1, s.line4 + 1 + hintSize}} {

@@ -8,9 +8,9 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// visit calls fn for the ticks from first up to end with the events of each, which fn does not
-// keep. The tick behind the last one is the action under way. A tick whose events are too long is
-// left out.
+// visit calls fn for the ticks from first to before end, with the events of each, which fn does not
+// keep. The tick behind the last one stands for the action under way. A tick whose events are too
+// long is left out.
 func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn func(n int, ev *events) error) error {
 	if end <= first {
 		return nil
@@ -24,7 +24,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 	if end <= x.ticks.len() {
 		stop = x.ticks.off(end - 1)
 	}
-	s := newScanner(ctx, r, start, stop)
+	s := newScanner(r, start, stop)
 	s.most = 1 // the saves between are skipped
 	defer s.close()
 	for n := first; n < end; n++ {
@@ -34,7 +34,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 		}
 		shown := off-s.off <= maxEventText
 		for s.off < off {
-			l, err := s.next()
+			l, err := s.next(ctx)
 			if err != nil {
 				return &formats.Error{Format: name, Offset: s.off, Err: err}
 			}
@@ -51,7 +51,7 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 			}
 		}
 		if n+1 < end {
-			if _, err := s.next(); err != nil {
+			if _, err := s.next(ctx); err != nil {
 				return &formats.Error{Format: name, Offset: s.off, Err: err}
 			}
 			ev.forget(x.ticks.at(n).clock)
@@ -123,8 +123,8 @@ func (x *index) tick(ctx context.Context, r io.ReaderAt, n int) (doc []byte, err
 	return doc, err
 }
 
-// settled returns the tick from which on lines may become others while the game goes on: the save
-// of the last one that has a save loses its name to the next one of that turn.
+// settled returns the first tick whose line may still change while the game goes on. The last save
+// loses its name to the next save of the same turn.
 func (x *index) settled() int {
 	for n := x.ticks.len() - 1; n >= 0 && !x.over; n-- {
 		if !x.ticks.lost(n) {
@@ -156,8 +156,8 @@ func (x *index) appendCommands(dst []byte, n int, ev *events) []byte {
 	return dst
 }
 
-// cut returns where the pieces of the ticks from first to end begin, and end: of so many ticks at
-// most.
+// cut divides the ticks from first to before end into pieces of at most so many. It returns where
+// each begins, and end.
 func (x *index) cut(first, end, most int) []int {
 	cuts := []int{first}
 	for n := first; n < end; n++ {

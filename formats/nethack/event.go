@@ -52,7 +52,7 @@ const maxEventText = 1 << 20
 // maxUnknown is how much is shown of a line that is not understood.
 const maxUnknown = 200
 
-// isCommand reports whether a line is a command, if it is right.
+// isCommand reports whether a line looks like a command. It may still be damaged.
 func isCommand(text []byte) bool { return len(text) > 0 && 'a' <= text[0] && text[0] <= 'z' }
 
 // parse reads a line that is neither a save nor a time step. The texts of the event are parts of

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// events are the lines between two saves, up to maxEventText. They are parsed each time that
-// somebody goes through them: parsed ones would take a hundred times as much memory as the shortest
+// events are the lines between two saves, up to maxEventText. They are parsed anew each time they
+// are gone through, as parsed events would take a hundred times as much memory as the shortest
 // lines.
 type events struct {
 	clock uint64 // before them
@@ -76,9 +76,9 @@ func (ev *events) len() (n int) {
 	return n
 }
 
-// commands goes through the commands, each with its answers, as JSON: the events up to the next
-// one. Times are those of a player in timezone tz. Both are good until the next one. each, if not
-// nil, hears of every event.
+// commands goes through the commands. Each comes with its answers as JSON: the events up to the
+// next command. Times are those of a player in timezone tz. Command and answers are good until the
+// next command. each, if not nil, is called with every event.
 func (ev *events) commands(tz int32, each func(*event)) iter.Seq2[*event, []byte] {
 	return func(yield func(*event, []byte) bool) {
 		answers := ev.answers[:0] // none before the first command

@@ -13,8 +13,8 @@ type heroState struct {
 	location   location
 }
 
-// How long the hero is in a save, and what stands between the causes of death that follow him and
-// the dungeons: his last inventory number, and he as a monster.
+// How many bytes the hero takes in a save, and how many stand between the causes of death behind
+// him and the dungeons: his last inventory number, and himself as a monster.
 const (
 	heroSize      = 1783
 	heroAsMonster = 4 + monsterSize
@@ -91,8 +91,7 @@ func (y *heroBytes) habits(a *attributes, c *conducts) {
 	}
 }
 
-// depth32 returns the depth, which is that of a save that is not as it should be if it is too
-// large.
+// depth32 returns the depth in 32 bits. Only that of a damaged save is too large for them.
 func (l *location) depth32() int32 { return int32(min(l.Depth, math.MaxInt32)) }
 
 // location reads where the hero is (docs/formats/nethack.md section 7.5).

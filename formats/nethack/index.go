@@ -37,7 +37,7 @@ const (
 var problemNames = [problemCodes]string{"bad_save", "lost_saves", "bad_line", "clock_mismatch", "too_long"}
 
 // A mark is how far the durable part of an index reaches: to the end of its last save line. What
-// follows is an action under way, and read again when the log has grown.
+// follows is an action under way, which is read again when the log has grown.
 type mark struct {
 	lines, commands int
 	problems        int
@@ -46,8 +46,8 @@ type mark struct {
 	firstStep       int64 // offset of the first time step, -1: none yet
 }
 
-// An index knows every save line of a log and which saves can be rebuilt. Making it rebuilds each
-// once, because only that finds a wrong checksum, and keeps none.
+// An index knows every save line of a log and which saves can be rebuilt. The pass that makes it
+// rebuilds each save once, because only that finds a wrong checksum, and keeps none.
 type index struct {
 	header   *header
 	ticks    tickList
@@ -63,12 +63,12 @@ type index struct {
 
 	names saveNames
 
-	// Where the hero was in the last save that tells; "": none does.
+	// Where the hero was in the last save that tells it. "": none does.
 	dungeon string
 	depth   int32
 
-	// The rows of tables that the saves and the lines between them have, up to the last save, and the
-	// groups of commands with those of the action under way.
+	// The rows of tables that the saves and the lines between them have, up to the last save, and
+	// the groups of commands with those of the action under way.
 	heroes, commands *rowcount.Counter
 	commandGroups    []columnar.Group
 }
@@ -125,9 +125,9 @@ func (x *index) zoneAt(off int64, tz int32) int32 {
 	return tz
 }
 
-// What a tick takes at most when an index is made, with its place in the list of names and what is
-// made on the way there; these alone, for a tick that was there before: four numbers of 4 bytes;
-// and what a problem takes, about.
+// Bytes of memory: what a tick takes at most while an index is made, with its place in the list of
+// names; that place alone, for a tick that was there before, which is four numbers of 4 bytes; and
+// about what a problem takes.
 const (
 	tickCost    = 52
 	nameCost    = 16

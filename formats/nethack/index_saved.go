@@ -87,8 +87,7 @@ func decodeIndex(saved []byte, h *header) (*index, error) {
 	return x, nil
 }
 
-// finish goes on over the lines after the last save, and reports whether they can be those of a log
-// of the size.
+// finish reads the lines after the last save, and reports whether a log of that size can have them.
 func (x *index) finish(tail []byte, size int64) bool {
 	if len(tail) > maxEventText {
 		return false
@@ -102,7 +101,7 @@ func (x *index) finish(tail []byte, size int64) bool {
 	return x.ticks.len() == ticks && x.end == end && end <= size
 }
 
-// codeTicks goes on over the save lines. Those that are read must be able to follow each other.
+// codeTicks writes or reads the save lines. Those that are read must be in a possible order.
 func (x *index) codeTicks(c indexfile.Codec, n int) {
 	last := tick{end: x.header.size, clock: x.header.start}
 	for i := range n {
@@ -126,7 +125,7 @@ func (x *index) codeTicks(c indexfile.Codec, n int) {
 	}
 }
 
-// code writes or reads a tick, which is told by what it differs in from the one before:
+// code writes or reads a tick as its differences from the one before:
 //
 //	| offset - end before | length | clock zigzag | line | turn zigzag | size zigzag | tz zigzag |
 //	| flags u8: backup bit 0, format bits 1 and 2, compression bits 3 and 4 |
@@ -150,7 +149,7 @@ func (t *tick) follows(last *tick) bool {
 	return minSave <= t.size && t.size <= maxBlob
 }
 
-// sound reports whether what a saved index says besides its ticks can be true.
+// sound reports whether the rest of a saved index can be true, its ticks aside.
 func (x *index) sound() bool {
 	lines := 3 // those of the header
 	if x.ticks.len() > 0 {

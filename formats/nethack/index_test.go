@@ -626,9 +626,9 @@ func TestLongSaveIsCharged(t *testing.T) {
 	attempts := 0
 	err := c.Do(t.Context(), 0, func(ctx context.Context) error {
 		attempts++
-		s := newScanner(ctx, bytes.NewReader(log), int64(len(strings.Join(lines[:3], ""))), int64(len(log)))
+		s := newScanner(bytes.NewReader(log), int64(len(strings.Join(lines[:3], ""))), int64(len(log)))
 		defer s.close()
-		l, err := s.next()
+		l, err := s.next(ctx)
 		if err == nil && l.long() {
 			t.Error("it is cut")
 		}

@@ -110,7 +110,7 @@ func readHeader(ctx context.Context, r io.ReaderAt, size int64) (*header, error)
 	if len(head) < line3At || head[line3At-1] != '\n' || bytes.IndexByte(head[descriptionAt:line3At-1], '\n') >= 0 {
 		return nil, formats.Corrupt(name, descriptionAt, "the second line is not 78 bytes long")
 	}
-	l, err := newScannerSize(ctx, r, line3At, min(size, maxHeader), 256).next()
+	l, err := newScannerSize(r, line3At, min(size, maxHeader), 256).next(ctx)
 	if errors.Is(err, io.EOF) {
 		return nil, formats.Corrupt(name, line3At, "the third line has no newline")
 	}

@@ -30,8 +30,8 @@ type trap struct {
 	seen, byHero bool
 }
 
-// readLevel walks through a save from offset dungeons on. It returns what the hero carries, nil if
-// the save is not as it should be, and his level, nil if it is not in the save.
+// readLevel walks through a save from offset dungeons on. It returns what the hero carries, nil in
+// a damaged save, and his level, nil if it is not in the save.
 func readLevel(save []byte, dungeons int64, at *location, role int32) (pack []object, here *level) {
 	w := &levelWalk{Cursor: wire.NewCursor(name, save, 0), role: role}
 	w.Skip(int(dungeons))

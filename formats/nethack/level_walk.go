@@ -13,9 +13,9 @@ const (
 )
 
 // A levelWalk goes from the dungeons of a save to the end of the hero's pack
-// (docs/formats/nethack.md section 12). There is no other way to what follows the first level, and
-// none to know that the save is as it should be: the parts have no lengths. The first part that is
-// not makes it fail.
+// (docs/formats/nethack.md section 12). As the parts have no lengths, there is no other way to what
+// follows the first level, nor to learn that the save is sound. The first damaged part makes it
+// fail.
 type levelWalk struct {
 	*wire.Cursor
 	role  int32 // of the hero, which numbers the persons of the quest
@@ -55,7 +55,7 @@ func (w *levelWalk) skipElements(n, size int) {
 	w.Skip(n * size)
 }
 
-// each calls read for every element of a list, until one is not as it should be.
+// each calls read for every element of a list, until one is damaged.
 func (w *levelWalk) each(magic string, read func()) {
 	w.magic(magic)
 	for n := w.count(); n > 0 && w.Err() == nil; n-- {

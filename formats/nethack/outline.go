@@ -8,8 +8,8 @@ import (
 	"recfs/formats"
 )
 
-// An outline is what a look at the line starts tells: where the save lines are. It needs no save to
-// be rebuilt, so that directories can be listed before there is an index.
+// An outline says where the save lines are. A look at the starts of lines is enough to make it, so
+// that directories can be listed before there is an index.
 type outline struct {
 	ticks  int
 	chunks packed // where each begins
@@ -19,11 +19,11 @@ type outline struct {
 // readOutline reads a log from behind its header on.
 func readOutline(ctx context.Context, r io.ReaderAt, start, size int64) (*outline, error) {
 	o := &outline{end: start}
-	s := newScanner(ctx, r, start, size)
+	s := newScanner(r, start, size)
 	s.most = 1 // the start of a line is enough
 	defer s.close()
 	for n := 0; ; n++ {
-		l, err := s.next()
+		l, err := s.next(ctx)
 		if errors.Is(err, io.EOF) {
 			return o, nil
 		}
@@ -64,7 +64,7 @@ func (x *index) outline() *outline {
 	return o
 }
 
-// behind returns where what leads to tick n, and the tick, end.
+// behind returns where tick n ends, and what led to it.
 func (x *index) behind(n int) int64 {
 	switch {
 	case n < 0:

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// groupRows is how many rows a group has: with more the numbers of a group are further apart and
-// take more bytes each, with fewer the heads take more.
+// groupRows is how many rows a group has. With more of them the numbers of a group are further
+// apart and take more bytes each; with fewer of them the heads take more.
 const groupRows = 64
 
 // A packed is a list of rows of some numbers, to which rows are only added. Each row is found
 // without those before it.
 //
-// A group holds its columns one after the other, whose numbers are little-endian, take as many
-// bytes as the greatest one asks for, and count from the least one. Where all are the same they
-// take none.
+// A group holds its columns one after the other. The numbers of a column count from the least of
+// them, are little-endian, and each takes as many bytes as the greatest needs: none where all are
+// the same.
 //
 //	| least u64 … | width u8 … | numbers of column 0 | … | padding, so that 8 bytes can be read of each |
 type packed struct {

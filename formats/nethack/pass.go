@@ -53,10 +53,10 @@ func (x *index) indexer() *indexer {
 
 // run reads the lines behind the durable part.
 func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
-	s := newScanner(ctx, r, p.end, size)
+	s := newScanner(r, p.end, size)
 	defer s.close()
 	if p.charged > 0 {
-		if err := s.charge(int64(p.charged) * nameCost); err != nil {
+		if err := s.charge(ctx, int64(p.charged)*nameCost); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (p *indexer) run(ctx context.Context, r io.ReaderAt, size int64) error {
 func (p *indexer) lines(ctx context.Context, s *scanner, save func(l line)) error {
 	p.size, p.ev.clock = s.end, p.clock
 	for {
-		l, err := s.next()
+		l, err := s.next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -93,7 +93,7 @@ func (p *indexer) lines(ctx context.Context, s *scanner, save func(l line)) erro
 		if p.ticks.len() == maxTicks {
 			return formats.Corrupt(name, l.off, "there are more than %d save lines", maxTicks)
 		}
-		if err := p.charge(s, l); err != nil {
+		if err := p.charge(ctx, s, l); err != nil {
 			return err
 		}
 		save(l)
@@ -101,18 +101,18 @@ func (p *indexer) lines(ctx context.Context, s *scanner, save func(l line)) erro
 }
 
 // charge counts what the next tick takes.
-func (p *indexer) charge(s *scanner, l line) error {
+func (p *indexer) charge(ctx context.Context, s *scanner, l line) error {
 	if n := p.ticks.len(); n == p.charged {
 		p.charged = p.room(n, l.off)
-		if err := s.charge(int64(p.charged-n) * tickCost); err != nil {
+		if err := s.charge(ctx, int64(p.charged-n)*tickCost); err != nil {
 			return err
 		}
 	}
-	return s.chargeSave(l)
+	return s.chargeSave(ctx, l)
 }
 
-// room returns for how many ticks there is to be room when n end at off: as many as come if those
-// behind are as long, but no more than four times as many.
+// room returns for how many ticks to make room when n of them end at off: for as many as there are
+// if the rest are as long, but for no more than four times as many.
 func (p *indexer) room(n int, off int64) int {
 	rest := float64(max(p.size-off, 0)) / float64(off-p.header.size+1) * float64(n)
 	return min(max(n+n/4, n+int(min(rest, maxTicks))*9/8, 64), max(4*n, 64), maxTicks)
@@ -169,7 +169,7 @@ func (p *indexer) tickOf(l line) tick {
 	return t
 }
 
-// add adds a tick, up to which the index is durable then.
+// add adds a tick. The index is durable up to there.
 func (p *indexer) add(t *tick) {
 	p.ticks.add(t)
 	p.place()

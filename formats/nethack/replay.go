@@ -33,10 +33,10 @@ func (x *index) replay(re *rebuilder, k int, text []byte, check bool) error {
 
 // saveLines calls fn with the lines of ticks from to to.
 func (x *index) saveLines(ctx context.Context, r io.ReaderAt, from, to int, fn func(k int, text []byte) error) error {
-	s := newScanner(ctx, r, x.ticks.off(from), x.ticks.end(to))
+	s := newScanner(r, x.ticks.off(from), x.ticks.end(to))
 	defer s.close()
 	for k := from; k <= to; {
-		l, err := s.next()
+		l, err := s.next(ctx)
 		if err != nil {
 			return &formats.Error{Format: name, Offset: s.off, Err: err}
 		}
@@ -49,7 +49,7 @@ func (x *index) saveLines(ctx context.Context, r io.ReaderAt, from, to int, fn f
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := s.chargeSave(l); err != nil {
+		if err := s.chargeSave(ctx, l); err != nil {
 			return err
 		}
 		if err := fn(k, l.text); err != nil {

@@ -35,8 +35,8 @@ func (p *indexer) countPending() {
 	p.commandGroups = c.Groups()
 }
 
-// maxGroupText is from how many bytes of text on a row group of commands ends: it is made as a
-// whole, and a command may have maxEventText, many times as long as answers.
+// maxGroupText is how many bytes of text end a row group of commands. A group is made as a whole,
+// and a command may have maxEventText, which is many times as long as answers.
 const maxGroupText = 8 << 20
 
 // countCommands counts the lines since the last save line, and their commands as rows.

@@ -10,7 +10,7 @@ import (
 	"recfs/formats"
 )
 
-// What is kept of a line. Of a longer one only its length and its start count.
+// How much of a line is kept. Of a longer line only the length and the start matter.
 const (
 	maxSaveLine  = maxBlob/3*4 + 1<<10 // a blob of maxBlob bytes in base64, and some more
 	maxOtherLine = maxEventText - 1    // of a longer one, with its newline, nothing is shown
@@ -28,7 +28,6 @@ func (l line) long() bool { return l.end-l.off-1 > int64(len(l.text)) }
 
 // A scanner reads the lines of a log. Bytes behind the last newline are no line.
 type scanner struct {
-	ctx  context.Context // of the pass, which the scanner does not outlive
 	r    *bufio.Reader
 	off  int64
 	end  int64 // of what is read
@@ -44,16 +43,16 @@ type scanner struct {
 const readAhead = 64 << 10
 
 // newScanner reads lines of r from off, the start of one, up to end. The caller closes it.
-func newScanner(ctx context.Context, r io.ReaderAt, off, end int64) *scanner {
-	s := newScannerSize(ctx, r, off, end, readAhead)
+func newScanner(r io.ReaderAt, off, end int64) *scanner {
+	s := newScannerSize(r, off, end, readAhead)
 	s.ahead = int64(s.r.Size())
 	return s
 }
 
 // newScannerSize reads size bytes at once.
-func newScannerSize(ctx context.Context, r io.ReaderAt, off, end int64, size int64) *scanner {
+func newScannerSize(r io.ReaderAt, off, end int64, size int64) *scanner {
 	return &scanner{
-		ctx: ctx, r: bufio.NewReaderSize(io.NewSectionReader(r, off, end-off), int(min(end-off, size))),
+		r:   bufio.NewReaderSize(io.NewSectionReader(r, off, end-off), int(min(end-off, size))),
 		off: off, end: end, most: maxSaveLine,
 	}
 }
@@ -62,11 +61,11 @@ func newScannerSize(ctx context.Context, r io.ReaderAt, off, end int64, size int
 func (s *scanner) close() { s.held.Free() }
 
 // next returns the next line, or io.EOF.
-func (s *scanner) next() (line, error) {
+func (s *scanner) next(ctx context.Context) (line, error) {
 	l := line{off: s.off}
 	if n := s.ahead; n > 0 {
 		s.ahead = 0
-		if err := s.charge(n); err != nil {
+		if err := s.charge(ctx, n); err != nil {
 			return line{}, err
 		}
 	}
@@ -75,13 +74,13 @@ func (s *scanner) next() (line, error) {
 	if err == bufio.ErrBufferFull {
 		s.buf = s.buf[:0]
 		for err == bufio.ErrBufferFull {
-			if err := s.keep(part); err != nil {
+			if err := s.keep(ctx, part); err != nil {
 				return line{}, err
 			}
 			part, err = s.r.ReadSlice('\n')
 			s.off += int64(len(part))
 		}
-		if err := s.keep(part); err != nil {
+		if err := s.keep(ctx, part); err != nil {
 			return line{}, err
 		}
 		part = s.buf
@@ -107,8 +106,8 @@ func (s *scanner) limit(text []byte) int {
 const maxDoubled = 1 << 20
 
 // keep adds a part of a line to what is kept of it.
-func (s *scanner) keep(part []byte) error {
-	if err := s.ctx.Err(); err != nil {
+func (s *scanner) keep(ctx context.Context, part []byte) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	text := s.buf
@@ -121,7 +120,7 @@ func (s *scanner) keep(part []byte) error {
 		if n = max(n, 2*cap(s.buf)); n > maxDoubled {
 			n = int(min(int64(most), int64(len(s.buf)+len(part))+s.end-s.off))
 		}
-		if err := s.charge(int64(n)); err != nil {
+		if err := s.charge(ctx, int64(n)); err != nil {
 			return err
 		}
 		grown := make([]byte, len(s.buf), n)
@@ -133,9 +132,9 @@ func (s *scanner) keep(part []byte) error {
 }
 
 // charge counts n more bytes as long as the scanner is open.
-func (s *scanner) charge(n int64) (err error) {
+func (s *scanner) charge(ctx context.Context, n int64) (err error) {
 	if s.held == nil {
-		s.held, err = formats.Charge(s.ctx, n)
+		s.held, err = formats.Charge(ctx, n)
 		return err
 	}
 	return s.held.Grow(n)
@@ -143,7 +142,7 @@ func (s *scanner) charge(n int64) (err error) {
 
 // chargeSave counts what a save line makes: the blob without its base64, what that expands to, and
 // the save before and after it.
-func (s *scanner) chargeSave(l line) error {
+func (s *scanner) chargeSave(ctx context.Context, l line) error {
 	blob := blobOf(l.text)
 	size := int64(len(blob))
 	if compressionOf(blob) != plain {
@@ -157,7 +156,7 @@ func (s *scanner) chargeSave(l line) error {
 	}
 	more := need - s.needed
 	s.needed = need
-	return s.charge(more)
+	return s.charge(ctx, more)
 }
 
 // savesAtOnce is how many saves, or diffs as large as one, are in memory when a line is decoded.

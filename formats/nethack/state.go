@@ -24,8 +24,7 @@ type state struct {
 	*details
 }
 
-// The details are known for saves of NetHack 4.3 only, and all nil where a save is not as it should
-// be.
+// The details are known only of saves of NetHack 4.3. In a damaged save all are nil.
 type details struct {
 	Game       *game
 	Hero       *hero
@@ -36,8 +35,8 @@ type details struct {
 	*around             // nil: the names of what is there are not known
 }
 
-// An around is what is on the hero's level and in his pack, all nil where that part of a save is
-// not as it should be.
+// An around is what is on the hero's level and in his pack. All of it is nil where that part of a
+// save is damaged.
 type around struct {
 	screen []string // nil: the level is not in the save
 	pack   []object
@@ -162,8 +161,8 @@ func (r *fields) length(p int64) int64 {
 // text returns the string in a field of n bytes.
 func (r *fields) text(p int64, n int) []byte { return cutText(r.at(p, n)) }
 
-// textTo makes b the text of s, and of asHex in hex if it is not UTF-8. They are kept if they have
-// that text: saves one after the other mostly have.
+// textTo sets s to the text in b, and asHex to its bytes in hex if it is not UTF-8. Most saves have
+// the text of the save before, so nothing is made if s has it already.
 func textTo(s, asHex *string, b []byte) {
 	if string(b) != *s {
 		*s, *asHex = string(b), invalidHex(b)

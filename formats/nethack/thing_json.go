@@ -2,8 +2,8 @@ package nethack
 
 import "recfs/formats/internal/jsonenc"
 
-// closeObject: every member is appended with a comma before it; it makes an object of those that
-// begin at start: the first comma becomes the bracket.
+// closeObject makes an object of the members that begin at start, each of which has a comma before
+// it: the first comma becomes the bracket.
 func closeObject(dst []byte, start int) []byte {
 	dst[start] = '{'
 	return append(dst, '}')

@@ -92,7 +92,7 @@ func (l *tickList) at(n int) tick {
 	return t
 }
 
-// Parts of tick n, for who needs no more of it.
+// Single parts of tick n.
 
 func (l *tickList) off(n int) int64 { return int64(l.rows.at(n, offColumn, tickColumns)) }
 

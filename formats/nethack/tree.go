@@ -34,8 +34,8 @@ func newTree(rec formats.Recording, c *cache.Cache) *recording {
 	rec.ReaderAt = live(rec.Input, h)
 	r := &recording{Tree: views.New[index](name, rec, c), header: h, cache: c}
 	r.listings = cache.NewMemo(c, r.loadListing)
-	// These count what is more than a little themselves: what one of states/ takes is small, so that
-	// it is made beside an index of any size, which would else be given up for it and read again.
+	// Both claim little at first, and count more of it while they work. So a state is made beside
+	// an index of any size, which the cache would otherwise give up for it and read again.
 	r.saves = cache.NewMemo(c, r.loadSave).Peak(func(int) int64 { return littlePeak })
 	r.documents = cache.NewMemo(c, r.loadDocument).Peak(func(int64) int64 { return littlePeak })
 	return r

@@ -22,7 +22,7 @@ func (rec *recording) exports() nodes.Dir {
 	return nodes.List(entries...)
 }
 
-// What a row of hero.csv and an event of game.cast take at most, about.
+// About what a row of hero.csv and an event of game.cast take at most.
 const (
 	rowSize   = 200
 	eventSize = 3 << 10
@@ -43,8 +43,8 @@ func (rec *recording) heroTable(ctx context.Context, x *index, first, end int) (
 	return doc, err
 }
 
-// cast makes a piece of export/game.cast, which begins at a mark, and returns where the next one
-// begins.
+// cast makes a piece of export/game.cast. It begins at a time, and returns when the next piece
+// does.
 func (rec *recording) cast(ctx context.Context, x *index, first, end int, at castTime) ([]byte, castTime, error) {
 	c := &cast{castTime: at}
 	if first == 0 {

@@ -8,16 +8,15 @@ import (
 	"recfs/nodes"
 )
 
-// A piece of a file of lines has so many ticks, or those of so many bytes of the log, or one. Those
-// of game.cast have fewer: an event is some thirty times as long as a line.
+// A piece of a file of lines has at most so many ticks, or those of so many bytes of the log, but
+// at least one. A piece of game.cast has fewer: an event is some thirty times as long as a line.
 const (
 	pieceTicks = 512
 	castTicks  = 64
 	pieceBytes = 256 << 10
 )
 
-// linesPerByte is about how many bytes the lines take at most that are made of one of the log, with
-// room to grow.
+// linesPerByte is about how many bytes of lines a byte of the log makes at most, with room to grow.
 const linesPerByte = 24
 
 // A view is a file of lines of ticks.

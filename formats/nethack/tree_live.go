@@ -12,9 +12,9 @@ import (
 )
 
 // A liveLog reads the log of a game that may be running, without a lock: one held by a stranger
-// would stop the game (docs/formats/nethack.md section 9). What is written stays, but for the few
-// bytes that are rewritten in place, until a recovery cuts the log, and that changes the recovery
-// count first. So bytes are good if the count is the same after they were read as before.
+// would stop the game (docs/formats/nethack.md section 9). But for the few bytes that are rewritten
+// in place, what is written stays until a recovery cuts the log, which changes the recovery count
+// first. So bytes are good if the count is the same before and after they are read.
 type liveLog struct {
 	r     nodes.ReaderAt
 	size  int64

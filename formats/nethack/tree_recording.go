@@ -21,7 +21,7 @@ type recording struct {
 	documents *cache.Memo[int64, []byte] // of states/
 }
 
-// littlePeak is what a save, a state, or a document takes beside what is counted when it is made.
+// littlePeak is what making a save or a document takes beside what is counted meanwhile.
 const littlePeak = 32 << 10
 
 // A listing is the directories that need no index.
@@ -56,7 +56,7 @@ func (rec *recording) indexed(ctx context.Context, n int) (*index, error) {
 	return x, err
 }
 
-// tickWork is what a save takes, or one of states/ with its save, unless that is a large one.
+// tickWork is what a save takes, or a state with its save, unless the save is a large one.
 const tickWork = 1 << 20
 
 // ofTick returns what get makes of a tick, with as much memory from the start as that mostly takes.

@@ -11,8 +11,8 @@ import (
 	"recfs/nodes"
 )
 
-// checkpointEvery is how many diffs at most are applied to make a save whose chain was read before.
-// A chain of more than maxCheckpoints times as many has its checkpoints further apart.
+// checkpointEvery is how many diffs at most make a save of a chain that was read before. A chain of
+// more than maxCheckpoints times as many diffs has its checkpoints further apart.
 const (
 	checkpointEvery = 64
 	maxCheckpoints  = 512
@@ -134,7 +134,7 @@ func (rec *recording) saveInForce(ctx context.Context, turn int64) (nodes.File, 
 	return rec.saveFile(x, k), nil
 }
 
-// A saveFile is the save of a tick, of which its state tells in fields.
+// A saveFile is the save of a tick. Its document is the state that is decoded from it.
 type saveFile struct {
 	nodes.File
 	rec  *recording

@@ -8,8 +8,8 @@ import (
 	"recfs/nodes"
 )
 
-// clock tells the saves by the times that their documents have, if these are not null. They can go
-// back where somebody set the clock, so that the last one is looked for from the end.
+// clock finds saves by the times in their documents, unless these are null. Times go back where
+// somebody set the clock, so the search for the last one begins at the end.
 func clock(indexed func(context.Context) (*index, error)) nodes.Clock {
 	return nodes.Clock{
 		Start: func(ctx context.Context) (time.Time, error) {

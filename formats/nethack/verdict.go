@@ -10,8 +10,8 @@ import (
 
 const endGameOver = "game_over"
 
-// whole reports whether nothing of the game is missing or unreadable: that a save disagrees about
-// the time takes nothing away. Problems that are beyond the list may be any.
+// whole reports whether nothing of the game is missing or unreadable. A save that disagrees about
+// the time takes nothing away. Problems beyond the end of the list may be of any kind.
 func (x *index) whole() bool {
 	return x.now.unlisted == 0 && !slices.ContainsFunc(x.problems, func(p problem) bool { return p.code != clockMismatch })
 }
