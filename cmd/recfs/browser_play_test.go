@@ -147,6 +147,36 @@ func TestBrowserPlays(t *testing.T) {
 	b.wait(`document.querySelector("[data-testid=timeline]").getAttribute("aria-valuenow") === "25185"`)
 }
 
+// A page that nobody sees paints nothing and asks for nothing, and then goes on.
+func TestBrowserInBackground(t *testing.T) {
+	b := openViewer(t, 1280, 800)
+	b.before(`Object.defineProperty(Document.prototype, "hidden", { get: () => !!window.away });
+		const real = window.fetch;
+		window.asked = 0;
+		window.fetch = (...request) => (window.asked++, real(...request));
+		window.goes = (away) => { window.away = away; document.dispatchEvent(new Event("visibilitychange")); };`)
+	b.open("/.view/play/" + busy + "#t=6001&p=1&s=16")
+	b.wait("recfs.playing && recfs.tick > 6100")
+	const after = `(await (async (n) => { while (n-- > 0) await new Promise(requestAnimationFrame); return [recfs.painted, asked]; })(%d)).join()`
+	b.text("window.goes(true)")
+	before := b.text(fmt.Sprintf(after, 2)) // a frame may have been under way
+	if later := b.text(fmt.Sprintf(after, 60)); later != before {
+		t.Errorf("%s frames and requests, and then %s", before, later)
+	}
+	b.text("window.goes(false)")
+	b.wait("recfs.ready && recfs.painted > " + strings.Split(before, ",")[0])
+}
+
+// Everything is there when it is shown at twice its size.
+func TestBrowserZoom(t *testing.T) {
+	b := openViewer(t, 640, 400)
+	for _, path := range []string{"/", "/.view/play/" + busy, "/.view/play/datafile/maps/new.map", "/.view/play/nethack/small.nhgame", "/.view/play/hcrp/run-finished"} {
+		b.open(path)
+		b.wait(`document.documentElement.scrollWidth <= 640 && [...document.querySelectorAll("main button, main input, main select")].every((e) =>
+			!e.getClientRects().length || e.getBoundingClientRect().right <= 640 || e.closest("table"))`)
+	}
+}
+
 // Events are searched for in all of the recording.
 func TestBrowserEvents(t *testing.T) {
 	b := openViewer(t, 1280, 800)
