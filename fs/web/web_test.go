@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -415,6 +416,37 @@ func TestHangUp(t *testing.T) {
 	c.Close()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// Requests for one version of a file share what is open; where nothing tells the version, each
+// opens the file for itself.
+func TestSharedContents(t *testing.T) {
+	var opens atomic.Int32
+	file := nodes.Stream(1<<20, func(context.Context) (nodes.Content, error) {
+		opens.Add(1)
+		return nodes.SectionContent(nodes.BytesContent(pattern(1<<20)), 0, 1<<20), nil
+	})
+	recording := &versioned{nodes.List(nodes.Entry{Name: "x", File: file}), "1"}
+	s := serve(t, nodes.Entry{Name: ".", Dir: nodes.List(nodes.Entry{Name: "rec.toy", Dir: recording}, nodes.Entry{Name: "y", File: file})}, false, nil)
+	ask := func(url string, want int32) {
+		t.Helper()
+		for _, at := range []int{0, 5000, 5} {
+			_, body, err := s.do("GET", url, fmt.Sprintf("Range: bytes=%d-%d", at, at+4095))
+			if err != nil || body != string(pattern(1 << 20)[at:at+4096]) {
+				t.Errorf("%s from %d on: %d bytes, %v", url, at, len(body), err)
+			}
+		}
+		if n := opens.Swap(0); n != want {
+			t.Errorf("%s was opened %d times, want %d", url, n, want)
+		}
+	}
+	ask("/rec.toy/x", 1)
+	recording.version = "2"
+	ask("/rec.toy/x", 1)
+	ask("/y", 3)
+	if n := s.tree.contents.Len(); n != 2 {
+		t.Errorf("%d are open", n)
 	}
 }
 
