@@ -233,8 +233,8 @@ func TestRemoteRequests(t *testing.T) {
 	}
 }
 
-// TestRemoteMany finds players of a bucket of very many keys that a shared index knows, with as many
-// LISTs as these take.
+// TestRemoteMany finds players of a bucket of very many keys that a shared index knows, with as
+// many LISTs as these take.
 func TestRemoteMany(t *testing.T) {
 	folders := nodestest.Times(100_000, 500)
 	bucket := &fakeBucket{content: map[string][]byte{}}

@@ -218,7 +218,7 @@ func (a *archive) dirEntry(ctx context.Context, dir, name string, info source.In
 		name = path.Base(at)
 	}
 	e.Dir = recording{a, recordingKey{path: dir, name: name, v: v, format: format, segments: newSegments(files)}}
-	e.Rights, e.DirSize = rights.Searchable(), v.Size
+	e.Rights, e.DirSize, e.Time = rights.Searchable(), v.Size, v.Time()
 	return e
 }
 

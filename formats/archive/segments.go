@@ -68,6 +68,7 @@ func (l links) segments(ctx context.Context, dir string, names source.Names, inf
 	v.Size = 0
 	through := func(dir source.Info) { rights = limitedBy(rights, dir) }
 	var files []segment
+	untimed := v.Modified == 0 // as folders of web servers are: the newest file gives the time
 	for i := range names.Len() {
 		name, _ := names.At(i)
 		at := path.Join(dir, name)
@@ -79,6 +80,9 @@ func (l links) segments(ctx context.Context, dir string, names source.Names, inf
 			continue
 		}
 		v.Size += info.Size
+		if untimed && info.Time().After(v.Time()) {
+			v.Modified, v.Nanos = info.Modified, info.Nanos
+		}
 		rights = limited(rights, info.Rights)
 		files = append(files, segment{name, at, info.Version})
 	}
