@@ -252,7 +252,7 @@ func TestOneEvent(t *testing.T) {
 			s.Add(int64(i), &f)
 		}
 		got := ""
-		for line := range strings.Lines(eventLines(s.events.list)) {
+		for line := range strings.Lines(eventLines(s.events)) {
 			if rest, ok := strings.CutPrefix(line, `{"tick":2,"time":"1970-01-01T00:00:00.002Z","event":"`); ok {
 				got += strings.TrimSuffix(rest, "}\n")
 			}

@@ -200,7 +200,7 @@ func TestEvents(t *testing.T) {
 		s.Add(int64(i), f)
 	}
 	var kinds []string
-	for line := range strings.Lines(eventLines(s.events.list)) {
+	for line := range strings.Lines(eventLines(s.events)) {
 		var e struct {
 			Tick  int
 			Event string
@@ -236,10 +236,10 @@ func TestNames(t *testing.T) {
 		doc, key string
 		want     int
 	}{
-		{eventLines(s.events.list), "name", 1},
-		{eventLines(s.events.list), "person_scored", 1},
-		{eventLines(s.events.list), "assist_scored", 1},
-		{eventLines(s.events.list), "rules_changed_by", 1},
+		{eventLines(s.events), "name", 1},
+		{eventLines(s.events), "person_scored", 1},
+		{eventLines(s.events), "assist_scored", 1},
+		{eventLines(s.events), "rules_changed_by", 1},
 		{string(scores), "name", 1},
 		{string(scores), "assist_scored", 1},
 	} {

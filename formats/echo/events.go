@@ -18,29 +18,43 @@ type seen struct {
 	Player  Player
 }
 
+func (p *seen) key() PlayerKey { return p.Player.identity() }
+
 // A roster is the players of one frame in the order of its teams; of two with the same identity the
 // first counts.
 type roster struct {
-	order []PlayerKey
-	of    map[PlayerKey]seen
+	Players []seen
+	at      map[PlayerKey]int
 }
 
 func (r *roster) fill(f *Frame) {
-	r.order = r.order[:0]
-	if r.of == nil {
-		r.of = map[PlayerKey]seen{}
-	}
-	clear(r.of)
+	r.Players = r.Players[:0]
+	clear(r.at)
 	for t := range f.Teams {
 		for i := range f.Teams[t].Players {
 			p := &f.Teams[t].Players[i]
-			k := p.identity()
-			if _, ok := r.of[k]; !ok {
-				r.of[k] = seen{t, p.Stunned && !p.Lacks.At(LacksStunned), *p}
-				r.order = append(r.order, k)
+			if r.find(p.identity()) == nil {
+				r.Players = append(r.Players, seen{t, p.Stunned && !p.Lacks.At(LacksStunned), *p})
+				r.note(len(r.Players) - 1)
 			}
 		}
 	}
+}
+
+// note lets find find the i-th player.
+func (r *roster) note(i int) {
+	if r.at == nil {
+		r.at = map[PlayerKey]int{}
+	}
+	r.at[r.Players[i].key()] = i
+}
+
+// find returns a player, nil if there is none of that identity.
+func (r *roster) find(k PlayerKey) *seen {
+	if i, ok := r.at[k]; ok {
+		return &r.Players[i]
+	}
+	return nil
 }
 
 // An Event is a line of events.jsonl.
@@ -72,99 +86,76 @@ func (e *Event) memory() int64 {
 	return n
 }
 
-// An eventList has what happened from each frame to the next.
-type eventList struct {
-	list       []Event
-	before     Frame // without players and bones
-	then, now  roster
-	any        bool // whether there was a frame before
-	tick, time int64
-	buf        []byte
-}
-
 // put adds an event with the members that b has.
-func (e *eventList) put(kind string, p *Player, b []byte) {
-	event := Event{Tick: e.tick, Time: e.time, Kind: kind, Rest: slices.Clone(b)}
+func (s *Summary) put(kind string, p *Player, b []byte) {
+	event := Event{Tick: s.tick, Time: s.Last, Kind: kind, Rest: slices.Clone(b)}
 	if p != nil {
 		k := p.identity()
 		event.Player = &k
 		event.Rest = append(putInt(nil, `,"playerid":`, p.Lacks.At(LacksID), int64(p.ID)), b...)
 	}
-	e.list, e.buf = append(e.list, event), b[:0]
+	s.events, s.buf = append(s.events, event), b[:0]
 }
 
-// add compares f with the frame before, and reports whether there is a new goal.
-func (e *eventList) add(tick int64, f *Frame) (goal bool) {
-	e.tick, e.time = tick, f.Time
-	e.then, e.now = e.now, e.then
-	e.now.fill(f)
-	e.status(f)
-	e.players()
-	if e.any {
-		goal = e.goal(f)
-		if e.has(f, HasThrow, sameThrow(&e.before, f)) {
-			e.put("throw", nil, throwObject.appendMembers(e.buf, f, eventOf(f)))
-		}
-		e.pause(f)
-		e.restart(f)
-		e.rules(f)
+// compare adds what happened from the frame before to f.
+func (s *Summary) compare(f *Frame) {
+	if s.has(f, HasStatus, s.Ticks > 0 && s.Before.Status == f.Status) {
+		b := appendMember(s.buf, "from", s.Before.Has&HasStatus == 0, s.Before.Status)
+		s.put("status", nil, appendMember(b, "to", false, f.Status))
 	}
-	e.before, e.any = *f, true
-	for t := range e.before.Teams {
-		e.before.Teams[t].Players = nil
+	s.comeAndGo()
+	if s.Ticks == 0 {
+		return
 	}
-	e.before.Bones = nil
-	return goal
+	if f.Score.GoalType != NoGoal && s.has(f, HasScore, sameScore(&s.Before, f)) {
+		s.put("goal", nil, appendGoal(s.buf, f))
+		b := AppendTime(append(putInt(nil, `{"tick":`, false, s.tick), `,"time":`...), f.Time)
+		s.Goals = append(s.Goals, append(appendGoal(b, f), '}'))
+	}
+	if s.has(f, HasThrow, sameThrow(&s.Before, f)) {
+		s.put("throw", nil, throwObject.appendMembers(s.buf, f, eventOf(f)))
+	}
+	s.pause(f)
+	s.restart(f)
+	s.rules(f)
 }
 
 // has reports whether a part of f is there and either was not before or is another now.
-func (e *eventList) has(f *Frame, part Has, same bool) bool {
-	return f.Has&part != 0 && (e.before.Has&part == 0 || !same)
+func (s *Summary) has(f *Frame, part Has, same bool) bool {
+	return f.Has&part != 0 && (s.Before.Has&part == 0 || !same)
 }
 
-func (e *eventList) status(f *Frame) {
-	if e.has(f, HasStatus, e.any && e.before.Status == f.Status) {
-		b := appendMember(e.buf, "from", e.before.Has&HasStatus == 0, e.before.Status)
-		e.put("status", nil, appendMember(b, "to", false, f.Status))
-	}
-}
-
-func (e *eventList) players() {
-	for _, k := range e.then.order {
-		if _, ok := e.now.of[k]; !ok {
-			old := e.then.of[k]
-			e.put("leave", &old.Player, appendMember(e.buf, "team", false, TeamNames[old.Team]))
+// comeAndGo adds the events of players.
+func (s *Summary) comeAndGo() {
+	for i := range s.then.Players {
+		if old := &s.then.Players[i]; s.Roster.find(old.key()) == nil {
+			s.put("leave", &old.Player, appendMember(s.buf, "team", false, TeamNames[old.Team]))
 		}
 	}
-	for _, k := range e.now.order {
-		if _, ok := e.then.of[k]; !ok {
-			p := e.now.of[k]
-			b := putInt(e.buf, `,"number":`, p.Player.Lacks.At(LacksNumber), int64(p.Player.Number))
-			b = putInt(b, `,"level":`, p.Player.Lacks.At(LacksLevel), int64(p.Player.Level))
-			e.put("join", &p.Player, appendMember(b, "team", false, TeamNames[p.Team]))
+	each := func(fn func(old, now *seen)) {
+		for i := range s.Roster.Players {
+			now := &s.Roster.Players[i]
+			fn(s.then.find(now.key()), now)
 		}
 	}
-	for _, k := range e.now.order {
-		if old, ok := e.then.of[k]; ok && old.Team != e.now.of[k].Team {
-			p := e.now.of[k]
-			b := appendMember(e.buf, "from", false, TeamNames[old.Team])
-			e.put("team", &p.Player, appendMember(b, "to", false, TeamNames[p.Team]))
+	each(func(old, now *seen) {
+		if old == nil {
+			b := putInt(s.buf, `,"number":`, now.Player.Lacks.At(LacksNumber), int64(now.Player.Number))
+			b = putInt(b, `,"level":`, now.Player.Lacks.At(LacksLevel), int64(now.Player.Level))
+			s.put("join", &now.Player, appendMember(b, "team", false, TeamNames[now.Team]))
 		}
-	}
-	for _, k := range e.now.order {
-		if old, ok := e.then.of[k]; ok && !old.Stunned && e.now.of[k].Stunned {
-			p := e.now.of[k]
-			e.put("stun", &p.Player, appendMember(e.buf, "team", false, TeamNames[p.Team]))
+	})
+	each(func(old, now *seen) {
+		if old != nil && old.Team != now.Team {
+			b := appendMember(s.buf, "from", false, TeamNames[old.Team])
+			s.put("team", &now.Player, appendMember(b, "to", false, TeamNames[now.Team]))
 		}
-	}
-}
-
-func (e *eventList) goal(f *Frame) bool {
-	if f.Score.GoalType == NoGoal || !e.has(f, HasScore, sameScore(&e.before, f)) {
-		return false
-	}
-	e.put("goal", nil, appendGoal(e.buf, f))
-	return true
+	})
+	each(func(old, now *seen) {
+		if old != nil && !old.Stunned && now.Stunned {
+			s.put("stun", &now.Player, appendMember(s.buf, "team", false, TeamNames[now.Team]))
+		}
+	})
 }
 
 // eventOf is how members of f are written in events.
@@ -176,34 +167,34 @@ func appendGoal(b []byte, f *Frame) []byte {
 	return sessionObject.pick(b, f, eventOf(f), "blue_points", "orange_points")
 }
 
-// same reports whether those values from a bit on that f has are the ones before.
-func (e *eventList) same(f *Frame, first int, equal ...bool) bool {
+// same reports whether those values from a bit on that f has are the ones befors.
+func (s *Summary) same(f *Frame, first int, equal ...bool) bool {
 	for i, same := range equal {
-		if !f.Lacks.At(first+i) && (!same || e.before.Lacks.At(first+i)) {
+		if !f.Lacks.At(first+i) && (!same || s.Before.Lacks.At(first+i)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (e *eventList) pause(f *Frame) {
-	old, now := &e.before.Pause, &f.Pause
-	if e.has(f, HasPause, e.same(f, LacksPause, old.State == now.State, old.UnpausedTeam == now.UnpausedTeam, old.RequestedTeam == now.RequestedTeam)) {
-		e.put("pause", nil, pauseObject.pick(e.buf, f, eventOf(f), "paused_state", "paused_requested_team", "unpaused_team"))
+func (s *Summary) pause(f *Frame) {
+	old, now := &s.Before.Pause, &f.Pause
+	if s.has(f, HasPause, s.same(f, LacksPause, old.State == now.State, old.UnpausedTeam == now.UnpausedTeam, old.RequestedTeam == now.RequestedTeam)) {
+		s.put("pause", nil, pauseObject.pick(s.buf, f, eventOf(f), "paused_state", "paused_requested_team", "unpaused_team"))
 	}
 }
 
-func (e *eventList) restart(f *Frame) {
-	old, now := &e.before.Restart, &f.Restart
-	if e.has(f, HasRestart, e.same(f, LacksRestart, old[0] == now[0], old[1] == now[1])) {
-		e.put("restart", nil, sessionObject.pick(e.buf, f, eventOf(f), "blue_team_restart_request", "orange_team_restart_request"))
+func (s *Summary) restart(f *Frame) {
+	old, now := &s.Before.Restart, &f.Restart
+	if s.has(f, HasRestart, s.same(f, LacksRestart, old[0] == now[0], old[1] == now[1])) {
+		s.put("restart", nil, sessionObject.pick(s.buf, f, eventOf(f), "blue_team_restart_request", "orange_team_restart_request"))
 	}
 }
 
-func (e *eventList) rules(f *Frame) {
-	old, now := &e.before.Rules, &f.Rules
-	if e.has(f, HasRules, e.same(f, LacksRules, old.At == now.At, old.By == now.By)) {
-		e.put("rules", nil, sessionObject.pick(e.buf, f, eventOf(f), "rules_changed_by", "rules_changed_at"))
+func (s *Summary) rules(f *Frame) {
+	old, now := &s.Before.Rules, &f.Rules
+	if s.has(f, HasRules, s.same(f, LacksRules, old.At == now.At, old.By == now.By)) {
+		s.put("rules", nil, sessionObject.pick(s.buf, f, eventOf(f), "rules_changed_by", "rules_changed_at"))
 	}
 }
 

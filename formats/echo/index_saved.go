@@ -5,23 +5,10 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// values are what is saved of an index besides its rows, as [indexfile.Writer.Value] writes them.
-func (x *Index) values() []any {
-	return []any{
-		&x.End, &x.Bytes, &x.Problems, &x.Ticks, &x.BonesTicks, &x.First, &x.Last, &x.CRC, &x.Events, &x.Scores, &x.Chunks, &x.Tail,
-	}
-}
-
 // Append appends the index as it is kept on disk.
-//
-//	| value … | rowcount.Counter of frames, of players |
 func (x *Index) Append(b []byte) []byte {
 	w := indexfile.Append(b)
-	for _, v := range x.values() {
-		w.Value(v)
-	}
-	x.Frames.Write(w)
-	x.Players.Write(w)
+	x.code(indexfile.Codec{W: w}, false) // a Counter knows its columns
 	return w.Bytes()
 }
 
@@ -29,10 +16,18 @@ func (x *Index) Append(b []byte) []byte {
 // stored as text.
 func DecodeIndex(format string, text bool, saved []byte) (*Index, error) {
 	r, x := indexfile.NewReader(format, saved), &Index{}
-	for _, v := range x.values() {
-		r.Value(v)
-	}
-	x.Frames, x.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, playersOf(text))
+	x.code(indexfile.Codec{R: r}, text)
 	x.place()
 	return x, r.Close()
+}
+
+// code writes or reads the index: its values, then the rows of its tables.
+func (x *Index) code(c indexfile.Codec, text bool) {
+	for _, v := range []any{
+		&x.End, &x.Bytes, &x.Problems, &x.Ticks, &x.BonesTicks, &x.First, &x.Last, &x.CRC, &x.Events, &x.Scores, &x.Chunks, &x.Tail,
+	} {
+		c.Whole(v)
+	}
+	rowcount.Code(c, &x.Frames, framesColumns)
+	rowcount.Code(c, &x.Players, playersOf(text))
 }

@@ -133,7 +133,7 @@ func (b *Builder) Finish(m *Match) (*Index, error) {
 	x := &b.Index
 	x.Ticks, x.BonesTicks = b.summary.Ticks, b.summary.BonesTicks
 	x.First, x.Last = b.summary.First, b.summary.Last
-	x.Events = b.summary.events.list
+	x.Events = b.summary.events
 	x.place()
 	if x.Frames == nil {
 		x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(b.players)

@@ -4,15 +4,21 @@ import (
 	"encoding/json"
 )
 
-// A Summary collects what is made from all frames of a recording in order.
+// A Summary collects what is made from all frames of a recording in order. What it exports is all
+// that it needs to go on, but for the events.
 type Summary struct {
 	Ticks, BonesTicks int64
-	First, Last       int64 // times of the first and the last frame, if there is one
+	First, Last       int64  // times of the first and the last frame, if there is one
+	Before            Frame  // the last one, without players and bones
+	Roster            roster // its players
+	Goals             [][]byte
+	Players           []*playerResult
 
-	events  eventList
-	goals   [][]byte
-	players []*playerResult
-	of      map[PlayerKey]*playerResult
+	events []Event
+	then   roster // of the frame before the last one
+	of     map[PlayerKey]*playerResult
+	tick   int64 // of the last frame
+	buf    []byte
 }
 
 // A playerResult is what scores.json says of one player.
@@ -28,42 +34,47 @@ type playerResult struct {
 
 // Add takes the next frame.
 func (s *Summary) Add(tick int64, f *Frame) {
-	if s.Ticks == 0 {
+	if s.tick, s.Last = tick, f.Time; s.Ticks == 0 {
 		s.First = f.Time
-		s.of = map[PlayerKey]*playerResult{}
 	}
+	s.then, s.Roster = s.Roster, s.then
+	s.Roster.fill(f)
+	s.compare(f)
 	s.Ticks++
-	s.Last = f.Time
 	if f.Has&HasBones != 0 {
 		s.BonesTicks++
 	}
-	if s.events.add(tick, f) {
-		s.goal(tick, f)
+	s.Before = *f
+	for t := range s.Before.Teams {
+		s.Before.Teams[t].Players = nil
 	}
-	for _, k := range s.events.now.order {
-		s.player(tick, k, s.events.now.of[k], f.Kind)
+	s.Before.Bones = nil
+	for i := range s.Roster.Players {
+		s.player(&s.Roster.Players[i], f.Kind)
 	}
 }
 
-func (s *Summary) goal(tick int64, f *Frame) {
-	b := putInt(nil, `{"tick":`, false, tick)
-	b = append(b, `,"time":`...)
-	b = AppendTime(b, f.Time)
-	s.goals = append(s.goals, append(appendGoal(b, f), '}'))
-}
-
-func (s *Summary) player(tick int64, k PlayerKey, v seen, kind Kind) {
-	p := s.of[k]
+// player takes a player of the last frame.
+func (s *Summary) player(v *seen, kind Kind) {
+	p := s.of[v.key()]
 	if p == nil {
-		p = &playerResult{Key: k, Number: v.Player.Number, Level: v.Player.Level, Lacks: v.Player.Lacks, First: tick}
-		s.of[k] = p
-		s.players = append(s.players, p)
+		p = &playerResult{Key: v.key(), Number: v.Player.Number, Level: v.Player.Level, Lacks: v.Player.Lacks, First: s.tick}
+		s.Players = append(s.Players, p)
+		s.note(p)
 	}
-	p.Team, p.Last = v.Team, tick
+	p.Team, p.Last = v.Team, s.tick
 	p.Ticks++
 	if v.Player.HasStats && kind != Combat {
 		p.HasStats, p.Stats = true, v.Player.Stats
 	}
+}
+
+// note lets player find a result.
+func (s *Summary) note(p *playerResult) {
+	if s.of == nil {
+		s.of = map[PlayerKey]*playerResult{}
+	}
+	s.of[p.Key] = p
 }
 
 // Scores returns the value of scores.json.
@@ -81,16 +92,16 @@ func (s *Summary) Scores(m *Match) any {
 	}{
 		MatchType: m.MatchType, MapName: m.MapName,
 		BlueRounds: m.BlueRounds, OrangeRounds: m.OrangeRounds, TotalRounds: m.TotalRounds,
-		Goals: make([]json.RawMessage, len(s.goals)), Players: make([]json.RawMessage, len(s.players)),
+		Goals: make([]json.RawMessage, len(s.Goals)), Players: make([]json.RawMessage, len(s.Players)),
 	}
 	if s.Ticks > 0 {
-		f := &s.events.before
+		f := &s.Before
 		scores.Blue, scores.Orange = appendPoints(nil, f, 0), appendPoints(nil, f, 1)
 	}
-	for i, g := range s.goals {
+	for i, g := range s.Goals {
 		scores.Goals[i] = g
 	}
-	for i, p := range s.players {
+	for i, p := range s.Players {
 		scores.Players[i] = p.json()
 	}
 	return scores

@@ -25,102 +25,84 @@ func Resume(earlier formats.Index, layout string, text bool) (*Builder, error) {
 	if earlier == nil {
 		return b, nil
 	}
-	if b.readTail(earlier.(*Index)) != nil {
+	if !b.readTail(earlier.(*Index)) {
 		return nil, formats.ErrOther
 	}
 	return b, nil
 }
 
-// A tail is what a Tail says, before the rowcount.Counter of frames and of players. Without chunks
-// there is only how to begin.
+// A tail is what a Tail says, before the rows of frames and of players. Without chunks there is only
+// how to begin.
 type tail struct {
 	Layout         string
 	State          []byte
 	Chunks, Events int // that are there for good
-	First, Last    int64
-	BonesTicks     int64
 	CRC            uint32
-	Before         Frame
-	Roster         []seen
-	Goals          [][]byte
-	Players        []playerResult
+	Summary        *Summary // nil: there are no chunks
+}
+
+// code writes or reads what a Tail says, with the rows of b.
+func (t *tail) code(c indexfile.Codec, b *Builder) {
+	if c.Whole(t); t.Summary != nil {
+		rowcount.Code(c, &b.Frames, framesColumns)
+		rowcount.Code(c, &b.Players, b.players)
+	}
 }
 
 // settle saves what there is before the first chunk that may become another one, which is decoded
 // from state.
 func (b *Builder) settle(state []byte) {
 	b.flush()
-	var w indexfile.Writer
-	s := &b.summary
 	t := tail{Layout: b.layout, State: state, Chunks: len(b.Chunks)}
-	if t.Chunks == 0 {
-		w.Value(&t)
-	} else {
-		t.First, t.Last, t.BonesTicks, t.CRC, t.Events = s.First, s.Last, s.BonesTicks, b.CRC, len(s.events.list)
-		t.Before, t.Goals = s.events.before, s.goals
-		for _, k := range s.events.now.order {
-			t.Roster = append(t.Roster, s.events.now.of[k])
-		}
-		for _, p := range s.players {
-			t.Players = append(t.Players, *p)
-		}
-		w.Value(&t)
-		b.Frames.Write(&w)
-		b.Players.Write(&w)
+	if t.Chunks > 0 {
+		t.Events, t.CRC, t.Summary = len(b.summary.events), b.CRC, &b.summary
 	}
+	var w indexfile.Writer
+	t.code(indexfile.Codec{W: &w}, b)
 	b.Tail, b.settled = w.Bytes(), true
 }
 
-// readTail takes from an index what its Tail says.
-func (b *Builder) readTail(x *Index) error {
+// readTail takes from an index what its Tail says, and reports whether that can be true.
+func (b *Builder) readTail(x *Index) bool {
 	r := indexfile.NewReader("echo", x.Tail)
 	var t tail
-	r.Value(&t)
-	if t.Layout != b.layout || t.Chunks < 0 || t.Chunks > len(x.Chunks) || t.Events < 0 || t.Events > len(x.Events) {
-		return formats.ErrOther
+	t.code(indexfile.Codec{R: r}, b)
+	if r.Close() != nil || t.Layout != b.layout || t.Chunks < 0 || t.Chunks > len(x.Chunks) || t.Events < 0 || t.Events > len(x.Events) {
+		return false
 	}
-	b.State = t.State
-	if t.Chunks == 0 || r.Err() != nil {
-		return r.Close()
+	if b.State = t.State; t.Summary == nil {
+		return t.Chunks == 0
 	}
-	b.Frames, b.Players = rowcount.Read(r, framesColumns), rowcount.Read(r, b.players)
 	b.lines = [2]rowcount.Line{rowcount.After(b.Frames), rowcount.After(b.Players)}
-	if r.Close() != nil || b.Frames.Chunks() != t.Chunks || b.Players.Chunks() != t.Chunks || !b.summary.resume(&t, x.Events) {
-		return formats.ErrOther
-	}
-	b.CRC, b.Chunks = t.CRC, slices.Clip(x.Chunks[:t.Chunks])
-	for i := range b.Chunks {
-		b.summary.Ticks += int64(b.Chunks[i].Ticks)
-	}
-	b.summary.events.any = b.summary.Ticks > 0
+	b.CRC, b.Chunks, b.summary = t.CRC, slices.Clip(x.Chunks[:t.Chunks]), *t.Summary
+	b.summary.events = slices.Clip(x.Events[:t.Events])
 	for _, p := range x.Problems {
 		if p.Chunk != nil && *p.Chunk < t.Chunks && p.Code != CodeTruncated {
 			b.Problems = append(b.Problems, p)
 		}
 	}
-	if b.summary.BonesTicks > b.summary.Ticks {
-		return formats.ErrOther
+	ticks := int64(0)
+	for i := range b.Chunks {
+		ticks += int64(b.Chunks[i].Ticks)
 	}
-	return nil
+	return t.Chunks > 0 && b.Frames.Chunks() == t.Chunks && b.Players.Chunks() == t.Chunks && b.summary.resume(ticks)
 }
 
-// resume goes on from what a Tail says, and reports whether that can be true.
-func (s *Summary) resume(t *tail, events []Event) bool {
-	s.First, s.Last, s.BonesTicks, s.goals = t.First, t.Last, t.BonesTicks, t.Goals
-	s.events.list, s.events.before = slices.Clip(events[:t.Events]), t.Before
-	s.events.now.of, s.of = map[PlayerKey]seen{}, map[PlayerKey]*playerResult{}
-	ok := true
-	for _, v := range t.Roster {
-		k := v.Player.identity()
-		s.events.now.order, s.events.now.of[k] = append(s.events.now.order, k), v
-		ok = ok && uint(v.Team) < uint(len(TeamNames))
+// resume goes on from a Summary that was saved after so many frames, and reports whether that can
+// be.
+func (s *Summary) resume(ticks int64) bool {
+	ok := s.Ticks == ticks && 0 <= s.BonesTicks && s.BonesTicks <= ticks
+	for i := range s.Roster.Players {
+		s.Roster.note(i)
+		ok = ok && uint(s.Roster.Players[i].Team) < uint(len(TeamNames))
 	}
-	for i := range t.Players {
-		p := &t.Players[i]
-		s.players, s.of[p.Key] = append(s.players, p), p
-		ok = ok && uint(p.Team) < uint(len(TeamNames))
+	for _, p := range s.Players {
+		if p == nil || uint(p.Team) >= uint(len(TeamNames)) {
+			return false
+		}
+		s.note(p)
 	}
-	for _, goal := range t.Goals {
+	for _, goal := range s.Goals {
 		ok = ok && json.Valid(goal)
 	}
 	return ok

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"recfs/formats"
-	"recfs/formats/columnar"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
 )
@@ -63,9 +62,9 @@ func (x *index) code(c indexfile.Codec) {
 	indexfile.List(c, &x.tracks, 7, func(t *track) { t.code(c) })
 	x.markers.code(c)
 	c.Values(&x.foreign)
-	codeRows(c, &x.eventRows, eventsColumns)
-	codeRows(c, &x.positionRows, positionsColumns)
-	codeRows(c, &x.markerRows, markersColumns)
+	rowcount.Code(c, &x.eventRows, eventsColumns)
+	rowcount.Code(c, &x.positionRows, positionsColumns)
+	rowcount.Code(c, &x.markerRows, markersColumns)
 }
 
 // codeNames is for how many events of each name there are.
@@ -81,14 +80,6 @@ func (x *index) codeNames(c indexfile.Codec) {
 			x.names[*name] = n
 		}
 	})
-}
-
-func codeRows(c indexfile.Codec, rows **rowcount.Counter, columns []columnar.Column) {
-	if c.R != nil {
-		*rows = rowcount.Read(c.R, columns)
-	} else {
-		(*rows).Write(c.W)
-	}
 }
 
 func (p *progress) code(c indexfile.Codec, chunks int) {

@@ -5,103 +5,90 @@ import (
 	"reflect"
 )
 
-// Value writes what p points to: of a struct the exported fields, in their order.
+// Whole goes on over all that p points to: of a struct the exported fields, in their order. What is
+// read is added to the zero value.
 //
 //	bool, ints zigzag, uints, F32, Text | [n elements] | count, elements … | Blob | present bool, [value] |
-func (w *Writer) Value(p any) { w.value(reflect.ValueOf(p).Elem()) }
+func (c Codec) Whole(p any) { c.whole(reflect.ValueOf(p).Elem()) }
 
-func (w *Writer) value(v reflect.Value) {
+func (c Codec) whole(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				w.value(v.Field(i))
+				c.whole(v.Field(i))
 			}
 		}
 	case reflect.Pointer:
-		if w.Bool(!v.IsNil()); !v.IsNil() {
-			w.value(v.Elem())
-		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			w.Blob(v.Bytes())
-			return
-		}
-		w.Count(v.Len())
-		fallthrough
-	case reflect.Array:
-		for i := range v.Len() {
-			w.value(v.Index(i))
-		}
-	case reflect.String:
-		w.Text(v.String())
-	case reflect.Bool:
-		w.Bool(v.Bool())
-	case reflect.Float32:
-		w.F32(float32(v.Float()))
-	default:
-		if v.CanInt() {
-			w.Int(v.Int())
-		} else {
-			w.Uint(v.Uint())
-		}
-	}
-}
-
-// Value reads what Value wrote into what p points to, which is the zero value.
-func (r *Reader) Value(p any) { r.value(reflect.ValueOf(p).Elem()) }
-
-func (r *Reader) value(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				r.value(v.Field(i))
-			}
-		}
-	case reflect.Pointer:
-		if r.Bool() {
+		known := !v.IsNil()
+		if c.Values(&known); c.R != nil && known {
 			v.Set(reflect.New(v.Type().Elem()))
-			r.value(v.Elem())
+		}
+		if known {
+			c.whole(v.Elem())
 		}
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
-			v.SetBytes(r.Blob())
-			return
-		}
-		for n := r.Count(1); n > 0 && r.Err() == nil; n-- {
-			element := reflect.New(v.Type().Elem()).Elem()
-			r.value(element)
-			v.Set(reflect.Append(v, element))
+			through(c, v.Bytes(), (*Writer).Blob, (*Reader).Blob, v.SetBytes)
+		} else {
+			c.slice(v)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			r.value(v.Index(i))
+			c.whole(v.Index(i))
 		}
 	case reflect.String:
-		v.SetString(r.Text())
+		through(c, v.String(), (*Writer).Text, (*Reader).Text, v.SetString)
 	case reflect.Bool:
-		v.SetBool(r.Bool())
+		through(c, v.Bool(), (*Writer).Bool, (*Reader).Bool, v.SetBool)
 	case reflect.Float32:
-		v.SetFloat(float64(r.F32()))
+		through(c, float32(v.Float()), (*Writer).F32, func(r *Reader) float32 { return r.F32() }, func(x float32) { v.SetFloat(float64(x)) })
 	default:
-		r.number(v)
+		c.number(v)
 	}
 }
 
-// number reads an integer that v has room for.
-func (r *Reader) number(v reflect.Value) {
-	if v.CanInt() {
-		n := r.Int()
-		if v.OverflowInt(n) {
-			r.Fail("%d where %s is possible", n, v.Type())
+// through writes a value, or reads one and sets it.
+func through[V any](c Codec, v V, write func(*Writer, V), read func(*Reader) V, set func(V)) {
+	if c.W != nil {
+		write(c.W, v)
+	} else {
+		set(read(c.R))
+	}
+}
+
+// slice goes on over a list. What is read grows by one element after the other, as many as there
+// are.
+func (c Codec) slice(v reflect.Value) {
+	if c.W != nil {
+		c.W.Count(v.Len())
+		for i := range v.Len() {
+			c.whole(v.Index(i))
 		}
-		v.SetInt(n)
 		return
 	}
-	n := r.Uint(math.MaxUint64)
-	if v.OverflowUint(n) {
-		r.Fail("%d where %s is possible", n, v.Type())
+	for n := c.R.Count(1); n > 0 && c.R.Err() == nil; n-- {
+		v.Grow(1)
+		v.SetLen(v.Len() + 1)
+		c.whole(v.Index(v.Len() - 1))
 	}
-	v.SetUint(n)
+}
+
+// number goes on over an integer, which v has room for.
+func (c Codec) number(v reflect.Value) {
+	if v.CanInt() {
+		through(c, v.Int(), (*Writer).Int, (*Reader).Int, func(n int64) {
+			if v.OverflowInt(n) {
+				c.R.Fail("%d where %s is possible", n, v.Type())
+			}
+			v.SetInt(n)
+		})
+		return
+	}
+	through(c, v.Uint(), (*Writer).Uint, func(r *Reader) uint64 { return r.Uint(math.MaxUint64) }, func(n uint64) {
+		if v.OverflowUint(n) {
+			c.R.Fail("%d where %s is possible", n, v.Type())
+		}
+		v.SetUint(n)
+	})
 }

@@ -7,6 +7,15 @@ import (
 	"recfs/formats/internal/indexfile"
 )
 
+// Code writes what was counted, or reads it.
+func Code(c indexfile.Codec, rows **Counter, columns []columnar.Column) {
+	if c.W != nil {
+		(*rows).Write(c.W)
+	} else {
+		*rows = Read(c.R, columns)
+	}
+}
+
 // Write writes what was counted, so that a Counter can go on from there.
 //
 //	| chunk | rows of it | count | group … | group that is open |

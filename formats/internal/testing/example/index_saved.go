@@ -53,11 +53,7 @@ func (x *index) code(c indexfile.Codec) {
 		before = *t
 	})
 	codeScores(c, &x.scores)
-	if c.W != nil {
-		x.rows.Write(c.W)
-	} else {
-		x.rows = rowcount.Read(c.R, columns)
-	}
+	rowcount.Code(c, &x.rows, columns)
 	indexfile.List(c, &x.chunks, 6, func(k *chunk) {
 		c.Values(&k.offset, &k.end, &k.first)
 		indexfile.Uint(c, &k.lines, chunkLines)
