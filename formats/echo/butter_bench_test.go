@@ -58,7 +58,7 @@ func BenchmarkLines(b *testing.B) {
 				b.Fatal(err)
 			}
 			first := 0
-			for _, p := range x.Chunks[n].Pieces {
+			for _, p := range piecesOf(&x.Chunks[n]) {
 				c.Run(first, p.Frames).Lines(nil)
 				first += p.Frames
 			}

@@ -73,7 +73,7 @@ func scanButter(ctx context.Context, in formats.Input, h formats.Head, earlier f
 func readButterIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
 	r := h.(*butterHead)
 	return ReadIndex(butterName, false, saved, r.size, len(r.Header.Chunks), func(info *ChunkInfo) bool {
-		if len(info.Parts) == 1 || info.Ticks > r.Header.Interval {
+		if info.Ticks > r.Header.Interval {
 			return false
 		}
 		_, err := decodeCarry(info.State)

@@ -324,7 +324,7 @@ func TestTimesOfTicks(t *testing.T) {
 func TestDamagedChunks(t *testing.T) {
 	x := mustScan(t, testFrames(testInterval+7))
 	x.Chunks[0].Size, x.Chunks[0].Damaged = Unreadable, true
-	x.Chunks[1].Ticks, x.Chunks[1].Pieces = 0, nil
+	x.Chunks[1].Ticks, x.Chunks[1].Parts = 0, []Part{{}}
 	tree := &tree{}
 	if _, err := tree.data(x, 0); !errors.Is(err, errUnreadable) {
 		t.Errorf("chunks/0: %v", err)

@@ -44,27 +44,21 @@ type Index struct {
 
 var _ formats.Index = (*Index)(nil)
 
-// add takes the next chunk, or the next part of the last one.
-func (x *Index) add(c *ChunkInfo) {
-	if !c.continues {
-		x.Chunks = append(x.Chunks, *c)
-		if c.skip > 0 {
-			c.addPart(&x.Chunks[len(x.Chunks)-1])
-		}
-		return
+// add takes a part of the next chunk, or of the last one.
+func (x *Index) add(p *measured) {
+	if !p.continues {
+		x.Chunks = append(x.Chunks, p.ChunkInfo)
 	}
-	to := &x.Chunks[len(x.Chunks)-1]
-	if to.Parts == nil {
-		to.addPart(to)
+	c := &x.Chunks[len(x.Chunks)-1]
+	if p.continues {
+		c.Stored += p.ChunkInfo.Stored
+		c.Size += p.Size
+		c.Damaged = c.Damaged || p.Damaged
 	}
-	if c.Stored > 0 || c.Ticks > 0 {
-		c.addPart(to)
+	c.Ticks += p.Frames
+	if !p.continues || p.ChunkInfo.Stored > 0 || p.Frames > 0 {
+		c.Parts = append(c.Parts, p.Part)
 	}
-	to.Stored += c.Stored
-	to.Size += c.Size
-	to.Damaged = to.Damaged || c.Damaged
-	to.Ticks += c.Ticks
-	to.Pieces = append(to.Pieces, c.Pieces...)
 }
 
 // Memory returns about how much memory the index keeps.
@@ -72,7 +66,10 @@ func (x *Index) Memory() int64 {
 	n := int64(len(x.Scores)+len(x.Tail)) + x.eventMemory + 4096 + x.Frames.Cost() + x.Players.Cost()
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
-		n += 256 + int64(len(c.State)) + 256*int64(len(c.Pieces)) + 24*int64(len(c.Parts))
+		n += 256 + int64(len(c.State)) + 48*int64(len(c.Parts))
+		for i := range c.Parts {
+			n += 256 * int64(len(c.Parts[i].Pieces))
+		}
 	}
 	return n
 }

@@ -72,22 +72,10 @@ func (c *ChunkInfo) sound() bool {
 			return false
 		}
 	}
-	for _, p := range c.Pieces {
-		for _, n := range []int64{int64(p.Frames) - 1, p.Lines - int64(p.Frames), p.Text, p.Disc, p.Players} {
-			if n < 0 || n > maxSaved {
-				return false
-			}
-		}
-	}
-	return c.soundParts()
-}
-
-// soundParts reports whether the parts and the pieces of a chunk can be its own.
-func (c *ChunkInfo) soundParts() bool {
 	frames, stored := 0, int64(0)
-	ends := map[int]bool{c.Ticks: true}
-	for _, p := range c.Parts {
-		if p.Frames < 0 || p.Skip < 0 || p.Stored < 0 {
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		if p.Frames < 0 || p.Skip < 0 || p.Stored < 0 || !p.soundPieces() {
 			return false
 		}
 		if p.Frames > c.Ticks-frames || p.Skip > c.Stored-stored || p.Stored > c.Stored-stored-p.Skip {
@@ -95,25 +83,24 @@ func (c *ChunkInfo) soundParts() bool {
 		}
 		frames += p.Frames
 		stored += p.Skip + p.Stored
-		ends[frames] = true
 	}
-	if c.Parts != nil && (frames != c.Ticks || stored != c.Stored) {
-		return false
-	}
-	frames = 0
-	for _, p := range c.Pieces {
-		if p.Frames > PieceFrames || p.Frames > c.Ticks-frames {
-			return false
-		}
-		for i := range p.Frames - 1 {
-			if ends[frames+1+i] {
+	return len(c.Parts) > 0 && frames == c.Ticks && stored == c.Stored
+}
+
+// soundPieces reports whether the pieces of a part can be its own: all but the last one are full.
+func (p *Part) soundPieces() bool {
+	frames := 0
+	for i, s := range p.Pieces {
+		for _, n := range []int64{int64(s.Frames) - 1, s.Lines - int64(s.Frames), s.Text, s.Disc, s.Players} {
+			if n < 0 || n > maxSaved {
 				return false
 			}
 		}
-		frames += p.Frames
-		if p.Frames < PieceFrames && p.Lines < pieceText && !ends[frames] {
+		full := s.Frames == PieceFrames || s.Lines >= pieceText
+		if s.Frames > PieceFrames || s.Frames > p.Frames-frames || !full && i < len(p.Pieces)-1 {
 			return false
 		}
+		frames += s.Frames
 	}
-	return frames == c.Ticks
+	return frames == p.Frames
 }

@@ -16,45 +16,31 @@ type ChunkInfo struct {
 	Size           int64 // of its bytes; Unreadable if they cannot be had
 	Damaged        bool
 	State          []byte // what its decoder has to start from, in the words of the format
-	Parts          []Part // that are decoded one by one; nil: it is one itself
-	Pieces         []Piece
+	Parts          []Part // that are decoded one by one; most chunks have one
 
-	before    int // frames of the chunks before
-	crc       uint32
-	continues bool  // it is a part of the chunk before it
-	skip      int64 // of the part
+	before int // frames of the chunks before
 }
 
 // Unreadable is the Size of a chunk whose bytes cannot be had.
 const Unreadable = -1
-
-// A Piece is how many frames a piece of a chunk has, and its lengths in the files of lines/ and
-// export/.
-type Piece struct {
-	Frames                     int
-	Lines, Text, Disc, Players int64
-}
 
 // A Part is a run of frames of a chunk that is decoded by itself.
 type Part struct {
 	Skip   int64 // bytes before it in which there are none
 	Stored int64 // its bytes in the file
 	Frames int
+	Pieces []Piece
 }
 
-// addPart adds c to the parts of a chunk.
-func (c *ChunkInfo) addPart(to *ChunkInfo) {
-	to.Parts = append(to.Parts, Part{c.skip, c.Stored - c.skip, c.Ticks})
+// A Piece is how many frames a piece of a part has, and its lengths in the files of lines/ and
+// export/.
+type Piece struct {
+	Frames                     int
+	Lines, Text, Disc, Players int64
 }
-
-// parts returns how many parts there are.
-func (c *ChunkInfo) parts() int { return max(1, len(c.Parts)) }
 
 // part returns what a decoder has to know of a part, as of a chunk.
 func (c *ChunkInfo) part(n int) *ChunkInfo {
-	if c.Parts == nil {
-		return c
-	}
 	p := &ChunkInfo{FirstTick: c.FirstTick, Offset: c.Offset, State: c.State, Damaged: c.Damaged}
 	for _, before := range c.Parts[:n] {
 		p.FirstTick += int64(before.Frames)
@@ -73,18 +59,18 @@ func (c *ChunkInfo) partOf(frame int) (part, i int) {
 	return part, frame
 }
 
-// piece returns the first frame of a piece.
-func (c *ChunkInfo) piece(n int) (first int) {
-	for _, p := range c.Pieces[:n] {
-		first += p.Frames
+// first returns the first frame of a piece.
+func (p *Part) first(piece int) (first int) {
+	for _, before := range p.Pieces[:piece] {
+		first += before.Frames
 	}
 	return first
 }
 
-// text returns how long the chunk is as lines of .echoreplay.
-func (c *ChunkInfo) text() (n int64) {
-	for _, p := range c.Pieces {
-		n += p.Text
+// text returns how long the part is as lines of .echoreplay.
+func (p *Part) text() (n int64) {
+	for _, piece := range p.Pieces {
+		n += piece.Text
 	}
 	return n
 }
@@ -153,12 +139,12 @@ func (x *Index) numbers() views.Numbers {
 // run returns the listed frames of the piece that the i-th is in.
 func (x *Index) run(i int) (first, end int) {
 	n, frame := x.listed(i)
-	c := &x.Chunks[n]
-	for _, p := range c.Pieces {
-		if frame < p.Frames {
-			return i - frame, i - frame + p.Frames
+	part, at := x.Chunks[n].partOf(frame)
+	for _, p := range x.Chunks[n].Parts[part].Pieces {
+		if at < p.Frames {
+			return i - at, i - at + p.Frames
 		}
-		frame -= p.Frames
+		at -= p.Frames
 	}
 	return i, i + 1 // which soundness rules out
 }

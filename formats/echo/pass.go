@@ -24,9 +24,17 @@ type Builder struct {
 	summary Summary
 	wait    sync.WaitGroup
 	slots   chan struct{}
-	sizes   []*ChunkInfo
+	sizes   []*measured
 	rows    []*chunkRows     // of the chunks that are still being measured, and those after them
 	lines   [2]rowcount.Line // of frames and of players
+}
+
+// A measured is a part of a chunk whose lengths are measured, and what is known of the chunk so far.
+type measured struct {
+	ChunkInfo
+	Part
+	continues bool // it is a part of the chunk before it
+	crc       uint32
 }
 
 // chunkRows are the rows of tables that a chunk has.
@@ -91,8 +99,8 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	if b.slots == nil {
 		b.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
 	}
-	info.FirstTick, info.continues, info.skip = c.FirstTick, c.Continues, c.Skip
-	p := &info
+	info.FirstTick = c.FirstTick
+	p := &measured{ChunkInfo: info, Part: Part{Skip: c.Skip, Stored: info.Stored - c.Skip, Frames: len(c.Frames)}, continues: c.Continues}
 	b.sizes = append(b.sizes, p)
 	b.join()
 	rows := b.nextRows(c)
@@ -120,9 +128,9 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 func (b *Builder) flush() {
 	b.wait.Wait()
 	b.join()
-	for _, c := range b.sizes {
-		b.add(c)
-		b.CRC = CombineCRC(b.CRC, c.crc, c.text())
+	for _, p := range b.sizes {
+		b.add(p)
+		b.CRC = CombineCRC(b.CRC, p.crc, p.text())
 	}
 	b.sizes = nil
 }
@@ -147,18 +155,17 @@ func (b *Builder) Finish(m *Match) (*Index, error) {
 var lineRooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // measure renders everything that is made of the chunk to learn its lengths.
-func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
+func (m *measured) measure(chunk *Chunk, start int64, rows *chunkRows) {
 	var buf []byte
 	room := lineRooms.Get().(*[]byte)
 	defer lineRooms.Put(room)
 	crc := crc32.NewIEEE()
 	for i := range chunk.Frames {
-		if n := len(c.Pieces); n == 0 || c.Pieces[n-1].Frames == PieceFrames || c.Pieces[n-1].Lines >= pieceText {
-			c.Pieces = append(c.Pieces, Piece{})
+		if n := len(m.Pieces); n == 0 || m.Pieces[n-1].Frames == PieceFrames || m.Pieces[n-1].Lines >= pieceText {
+			m.Pieces = append(m.Pieces, Piece{})
 		}
-		p := &c.Pieces[len(c.Pieces)-1]
+		p := &m.Pieces[len(m.Pieces)-1]
 		p.Frames++
-		c.Ticks++
 		line, session, end := chunk.appendLine(slices.Grow((*room)[:0], chunk.room(i)), i)
 		*room = line
 		rows.add(chunk, i)
@@ -168,7 +175,7 @@ func (c *ChunkInfo) measure(chunk *Chunk, start int64, rows *chunkRows) {
 		p.Disc += int64(len(chunk.discRow(buf[:0], i, start)))
 		p.Players += int64(len(chunk.playerRows(buf[:0], i, start)))
 	}
-	c.crc = crc.Sum32()
+	m.crc = crc.Sum32()
 }
 
 // sumText adds the line of .echoreplay to a checksum, and returns how long it is.

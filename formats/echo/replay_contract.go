@@ -95,13 +95,7 @@ const maxParts = chunkText/partText + 2
 // soundParts reports whether a chunk has no more parts, and no more is decoded of it at once, than
 // of one that was scanned.
 func soundParts(info *ChunkInfo) bool {
-	if info.Ticks > chunkFrames || len(info.Parts) > maxParts {
-		return false
-	}
-	if info.Parts == nil {
-		return info.Stored <= partText+maxLine
-	}
-	return !slices.ContainsFunc(info.Parts, func(p Part) bool { return p.Stored > partText+maxLine })
+	return info.Ticks <= chunkFrames && len(info.Parts) <= maxParts && !slices.ContainsFunc(info.Parts, func(p Part) bool { return p.Stored > partText+maxLine })
 }
 
 // replaySummary is the Summary of the format.

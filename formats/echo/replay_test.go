@@ -392,7 +392,7 @@ func FuzzReplayScan(f *testing.F) {
 			}
 			sameVisit(t, r, n, &x.Chunks[n], c)
 			lines := int64(0)
-			for _, p := range x.Chunks[n].Pieces {
+			for _, p := range piecesOf(&x.Chunks[n]) {
 				lines += p.Lines
 			}
 			if got := c.Lines(nil); int64(len(got)) != lines {

@@ -109,7 +109,7 @@ func (t *tree) loadChunk(ctx context.Context, k partKey) (*Chunk, int64, error) 
 	info := x.Chunks[k.chunk].part(k.part)
 	var before *Chunk
 	if n := k.chunk - 1; n >= 0 {
-		before, _ = t.chunks.Peek(partKey{n, x.Chunks[n].parts() - 1})
+		before, _ = t.chunks.Peek(partKey{n, len(x.Chunks[n].Parts) - 1})
 	}
 	c, cost, err := t.rec.Chunk(ctx, x, k.chunk, info, before)
 	if err == nil && len(c.Frames) != info.Ticks {
@@ -227,8 +227,8 @@ func (t *tree) tickAt(ctx context.Context, x *Index, ms int64) (int64, error) {
 	}
 	var readable []partKey
 	for i := range x.Chunks {
-		for part := range x.Chunks[i].parts() {
-			if x.Chunks[i].part(part).Ticks > 0 {
+		for part := range x.Chunks[i].Parts {
+			if x.Chunks[i].Parts[part].Frames > 0 {
 				readable = append(readable, partKey{i, part})
 			}
 		}

@@ -95,21 +95,26 @@ func (t *tree) events(_ context.Context, x *Index) (*views.Text, error) {
 	}}, nil
 }
 
-// A pieceKey is a piece of a chunk.
-type pieceKey struct{ chunk, piece int }
+// A pieceKey is a piece of a part.
+type pieceKey struct {
+	partKey
+	piece int
+}
 
 // pieces returns the text of a view of the chunks from first to end: its head, and its pieces.
 func (t *tree) pieces(x *Index, v *view, first, end int) *views.Text {
 	keys := []pieceKey{{}}
 	sizes := []int64{int64(len(v.head))}
 	for n := first; n < end; n++ {
-		for i := range x.Chunks[n].Pieces {
-			keys = append(keys, pieceKey{n, i})
-			sizes = append(sizes, v.size(&x.Chunks[n].Pieces[i]))
+		for part, p := range x.Chunks[n].Parts {
+			for i := range p.Pieces {
+				keys = append(keys, pieceKey{partKey{n, part}, i})
+				sizes = append(sizes, v.size(&p.Pieces[i]))
+			}
 		}
 	}
 	return &views.Text{
-		N: len(keys), Sizes: sizes, Cost: int64(16 * cap(keys)),
+		N: len(keys), Sizes: sizes, Cost: int64(24 * cap(keys)),
 		Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
 			if i == 0 {
 				return views.Part{Bytes: []byte(v.head)}, nil
@@ -219,9 +224,9 @@ func (t *tree) piece(ctx context.Context, v *view, k pieceKey) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := &x.Chunks[k.chunk]
-	p := &info.Pieces[k.piece]
-	c, err := t.frames(ctx, x, k.chunk, info.piece(k.piece), p.Frames)
+	part := &x.Chunks[k.chunk].Parts[k.part]
+	p := &part.Pieces[k.piece]
+	c, err := t.chunks.Get(ctx, k.partKey)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +236,7 @@ func (t *tree) piece(ctx context.Context, v *view, k pieceKey) ([]byte, error) {
 		return nil, err
 	}
 	defer held.Free()
-	return v.render(c, make([]byte, 0, room), x.First), nil
+	return v.render(c.Run(part.first(k.piece), p.Frames), make([]byte, 0, room), x.First), nil
 }
 
 // ExportName returns the name of a recording without its extension and without that of an outer
@@ -254,7 +259,7 @@ func ExportName(name, extension string) string {
 func (t *tree) tables() []views.Table[Index] {
 	rows := func(of func(tableRows) *columnar.Batch) func(context.Context, *Index, *columnar.Batch, int) error {
 		return func(ctx context.Context, x *Index, b *columnar.Batch, chunk int) error {
-			for part := 0; part < x.Chunks[chunk].parts() && !b.Full(); part++ {
+			for part := 0; part < len(x.Chunks[chunk].Parts) && !b.Full(); part++ {
 				r, err := t.rows.Get(ctx, partKey{chunk, part})
 				if err != nil {
 					return err

@@ -58,6 +58,14 @@ func testFrames(n int) []Frame {
 
 const testInterval = 50 // frames in a chunk
 
+// piecesOf returns the pieces of all parts of a chunk.
+func piecesOf(c *ChunkInfo) (list []Piece) {
+	for _, p := range c.Parts {
+		list = append(list, p.Pieces...)
+	}
+	return list
+}
+
 // testChunk returns chunk n of the frames.
 func testChunk(frames []Frame, n int) *Chunk {
 	e := NewEncoder(testMatch)
@@ -111,7 +119,7 @@ func TestScanLengths(t *testing.T) {
 		c, info := testChunk(frames, n), &x.Chunks[n]
 		text = append(text, c.Texts(nil)...)
 		first := 0
-		for i, p := range info.Pieces {
+		for i, p := range piecesOf(info) {
 			piece := c.Run(first, p.Frames)
 			first += p.Frames
 			of := func(v *view) int64 { return int64(len(v.render(piece, nil, x.First))) }
@@ -314,11 +322,11 @@ func TestSound(t *testing.T) {
 		"offset":     func(x *Index) { x.Chunks[0].Offset = -1 },
 		"size":       func(x *Index) { x.Chunks[0].Size = -2 },
 		"frames":     func(x *Index) { x.Chunks[0].Ticks-- },
-		"no lines":   func(x *Index) { x.Chunks[0].Pieces[0].Lines = 3 },
-		"long piece": func(x *Index) { x.Chunks[0].Pieces[0].Disc = 1 << 41 },
+		"no lines":   func(x *Index) { x.Chunks[0].Parts[0].Pieces[0].Lines = 3 },
+		"long piece": func(x *Index) { x.Chunks[0].Parts[0].Pieces[0].Disc = 1 << 41 },
 		"many pieces": func(x *Index) {
 			c := &x.Chunks[0]
-			c.Pieces = slices.Repeat([]Piece{{Frames: 1, Lines: 1}}, c.Ticks)
+			c.Parts[0].Pieces = slices.Repeat([]Piece{{Frames: 1, Lines: 1}}, c.Ticks)
 		},
 		"sum of ticks":       func(x *Index) { x.Ticks++ },
 		"bones":              func(x *Index) { x.BonesTicks = x.Ticks + 1 },
