@@ -1,6 +1,8 @@
 package hcrp
 
 import (
+	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -42,106 +44,93 @@ func (x *index) rangeOf(n int64) int {
 	return i
 }
 
-// A writer writes what an index is made of (package indexfile), a reading reads it.
-type (
-	writer  struct{ *indexfile.Writer }
-	reading struct{ *indexfile.Reader }
-)
-
-// encode returns everything that a replay knows: the world, if it is known, and the positions.
-//
-//	| u8 known | n | n × (id, entity) | n | n × (x, y, z, state) | n | n × (id, position) |
+// encode returns everything that a replay knows.
 func (p *replay) encode() []byte {
-	w := writer{&indexfile.Writer{}}
-	w.Bool(p.world != nil)
-	if p.world != nil {
-		w.Count(len(p.world.entities))
-		for _, id := range slices.Sorted(maps.Keys(p.world.entities)) {
-			w.Int(id)
-			w.entity(p.world.entities[id])
-		}
-		w.Count(len(p.world.blocks))
-		for _, at := range slices.SortedFunc(maps.Keys(p.world.blocks), blockAt.compare) {
-			w.Int(at.x)
-			w.Int(at.y)
-			w.Int(at.z)
-			w.Blob(p.world.blocks[at])
-		}
-	}
-	w.Count(len(p.positions))
-	for _, id := range slices.Sorted(maps.Keys(p.positions)) {
-		w.Int(id)
-		w.position(p.positions[id])
-	}
+	w := &indexfile.Writer{}
+	p.code(indexfile.Codec{W: w})
 	return w.Bytes()
 }
 
 // decode reads what encode returned into a replay without anything.
 func (p *replay) decode(b []byte) error {
-	r := reading{indexfile.NewReader(formatName, b)}
-	if r.Bool() {
-		for range r.Count(1) {
-			id := r.Int()
-			p.world.entities[id] = r.entity()
-		}
-		for range r.Count(4) { // three numbers and a text
-			p.world.setBlock(blockAt{r.Int(), r.Int(), r.Int()}, r.Bytes(r.Count(1)))
-		}
-	} else {
-		p.world = nil
-	}
-	for range r.Count(1) {
-		id := r.Int()
-		p.positions[id] = r.position()
-	}
+	r := indexfile.NewReader(formatName, b)
+	p.code(indexfile.Codec{R: r})
 	return r.Close()
 }
 
-// entity writes an entity. An empty text is one that is not known: no JSON value is empty.
+// code writes or reads a replay: the world, if it is known, and the positions.
+//
+//	| u8 known | n | n × (id, entity) | n | n × (x, y, z, state) | n | n × (id, position) |
+func (p *replay) code(c indexfile.Codec) {
+	known := p.world != nil
+	if c.Values(&known); known {
+		p.world.code(c)
+	} else {
+		p.world = nil
+	}
+	codeMap(c, &p.positions, 1, cmp.Compare[int64], func(id *int64, at *position) {
+		c.Int(id)
+		at.code(c)
+	})
+}
+
+func (w *world) code(c indexfile.Codec) {
+	codeMap(c, &w.entities, 1, cmp.Compare[int64], func(id *int64, e **entity) {
+		if c.Int(id); c.R != nil {
+			*e = &entity{}
+		}
+		(*e).code(c)
+	})
+	codeMap(c, &w.blocks, 4, blockAt.compare, func(at *blockAt, state *[]byte) {
+		c.Int(&at.x)
+		c.Int(&at.y)
+		c.Int(&at.z)
+		if c.Values(state); c.R != nil {
+			w.setBlock(*at, *state)
+			*state = w.blocks[*at]
+		}
+	})
+}
+
+// code writes or reads an entity. An empty text is one that is not known: no JSON value is empty.
 //
 //	| u8 placed | position, if placed | 6 texts | n | n × (slot, item) |
-func (w writer) entity(e *entity) {
-	w.Bool(e.placed)
-	if e.placed {
-		w.position(e.pos)
-	}
-	for _, text := range e.texts {
-		w.Blob(text)
-	}
-	w.Count(len(e.items))
-	for _, slot := range slices.Sorted(maps.Keys(e.items)) {
-		w.Int(slot)
-		w.Blob(e.items[slot])
-	}
-}
-
-func (r reading) entity() *entity {
-	e := &entity{}
-	if e.placed = r.Bool(); e.placed {
-		e.pos = r.position()
+func (e *entity) code(c indexfile.Codec) {
+	if c.Values(&e.placed); e.placed {
+		e.pos.code(c)
 	}
 	for i := range e.texts {
-		e.texts[i] = r.Blob()
+		codeText(c, &e.texts[i])
 	}
-	if n := r.Count(2); n > 0 {
-		e.items = make(map[int64][]byte, n)
-		for range n {
-			slot := r.Int()
-			e.items[slot] = r.Blob()
+	codeMap(c, &e.items, 2, cmp.Compare[int64], func(slot *int64, item *[]byte) {
+		c.Int(slot)
+		codeText(c, item)
+	})
+}
+
+// codeText is for a text that is kept longer than what it is read from.
+func codeText(c indexfile.Codec, text *[]byte) {
+	if c.Values(text); c.R != nil {
+		*text = bytes.Clone(*text)
+	}
+}
+
+func (p *position) code(c indexfile.Codec) {
+	for i := range p {
+		c.Values(&p[i])
+	}
+}
+
+// codeMap goes on over a map, in the order of its keys. Each entry takes at least size bytes.
+func codeMap[K comparable, V any](c indexfile.Codec, m *map[K]V, size int, compare func(a, b K) int, each func(*K, *V)) {
+	keys := slices.SortedFunc(maps.Keys(*m), compare)
+	if c.R != nil && *m == nil {
+		*m = map[K]V{}
+	}
+	indexfile.List(c, &keys, size, func(k *K) {
+		v := (*m)[*k]
+		if each(k, &v); c.R != nil {
+			(*m)[*k] = v
 		}
-	}
-	return e
-}
-
-func (w writer) position(v position) {
-	for _, x := range v {
-		w.F64(x)
-	}
-}
-
-func (r reading) position() (v position) {
-	for i := range v {
-		v[i] = r.F64()
-	}
-	return v
+	})
 }

@@ -1,10 +1,8 @@
 package hcrp
 
 import (
-	"bytes"
-	"maps"
 	"math"
-	"slices"
+	"strings"
 
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
@@ -46,7 +44,7 @@ func (x *index) code(c indexfile.Codec) {
 	for _, i := range x.order[:x.progress.chunks] {
 		c.Values(&x.rows[i].records, &x.rows[i].events)
 	}
-	x.codeNames(c)
+	codeMap(c, &x.names, 2, strings.Compare, func(name *string, n *int64) { c.Values(name, n) })
 	c.Problems((*[]formats.Problem)(&x.problems))
 	x.ticks.code(c)
 	indexfile.List(c, &x.ranges, 8, func(t *tickRange) {
@@ -55,9 +53,8 @@ func (x *index) code(c indexfile.Codec) {
 		c.Values(&t.Hole, &t.Lost, &t.Cut, &t.Ghost, &t.Markers)
 	})
 	indexfile.List(c, &x.checkpoints, 2, func(p *checkpoint) {
-		if c.Values(&p.Range, &p.Replay); c.R != nil {
-			p.Replay = bytes.Clone(p.Replay) // which does not keep the whole index
-		}
+		c.Values(&p.Range)
+		codeText(c, &p.Replay)
 	})
 	indexfile.List(c, &x.tracks, 7, func(t *track) { t.code(c) })
 	x.markers.code(c)
@@ -65,21 +62,6 @@ func (x *index) code(c indexfile.Codec) {
 	rowcount.Code(c, &x.eventRows, eventsColumns)
 	rowcount.Code(c, &x.positionRows, positionsColumns)
 	rowcount.Code(c, &x.markerRows, markersColumns)
-}
-
-// codeNames is for how many events of each name there are.
-func (x *index) codeNames(c indexfile.Codec) {
-	names := slices.Sorted(maps.Keys(x.names))
-	if c.R != nil {
-		x.names = map[string]int64{}
-	}
-	indexfile.List(c, &names, 2, func(name *string) {
-		c.Values(name)
-		n := x.names[*name]
-		if c.Values(&n); c.R != nil {
-			x.names[*name] = n
-		}
-	})
 }
 
 func (p *progress) code(c indexfile.Codec, chunks int) {

@@ -18,7 +18,7 @@ type Codec struct {
 //
 //	*int, *int64  a number that is never negative, as Size
 //	*int32        as Int, and *uint64, a difference that may be below 0
-//	*uint8, *bool, *string
+//	*uint8, *bool, *string, *float64
 //	*[]byte       as Blob; what is read is a part of the index
 func (c Codec) Values(list ...any) {
 	for _, v := range list {
@@ -35,6 +35,8 @@ func (c Codec) Values(list ...any) {
 			value(c, v, (*Writer).U8, func(r *Reader) uint8 { return r.U8() })
 		case *bool:
 			value(c, v, (*Writer).Bool, (*Reader).Bool)
+		case *float64:
+			value(c, v, (*Writer).F64, func(r *Reader) float64 { return r.F64() })
 		case *string:
 			value(c, v, (*Writer).Text, (*Reader).Text)
 		case *[]byte:
