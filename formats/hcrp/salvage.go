@@ -51,9 +51,9 @@ func (s *salvageSource) any(ctx context.Context) (bool, error) {
 func (s *salvageSource) find(ctx context.Context, limit int) (list []frame, err error) {
 	for _, seg := range s.segments {
 		p := place{seg.number, s.from[seg.number]}
-		w := window{ctx: ctx, r: s.at(p), size: seg.size}
+		w := window{r: s.at(p), size: seg.size}
 		for len(list) < limit {
-			n, skippable := w.frame(p.offset)
+			n, skippable := w.frame(ctx, p.offset)
 			if n == 0 {
 				break
 			}
@@ -71,7 +71,6 @@ func (s *salvageSource) find(ctx context.Context, limit int) (list []frame, err 
 
 // A window reads small pieces of a file through a buffer, for one walk.
 type window struct {
-	ctx    context.Context
 	r      formats.ReaderAt
 	size   int64
 	start  int64
@@ -80,14 +79,14 @@ type window struct {
 }
 
 // bytes returns n bytes at off, or nil if they are not there.
-func (w *window) bytes(off int64, n int) []byte {
+func (w *window) bytes(ctx context.Context, off int64, n int) []byte {
 	if off < 0 || off > w.size-int64(n) {
 		return nil
 	}
 	if off < w.start || off+int64(n) > w.start+int64(len(w.buf)) {
 		const ahead = 64 << 10
 		buf := make([]byte, min(ahead, w.size-off))
-		if err := readFull(w.ctx, w.r, buf, off); err != nil {
+		if err := readFull(ctx, w.r, buf, off); err != nil {
 			if !errors.Is(err, errTruncated) {
 				w.failed = err
 			}
@@ -100,9 +99,9 @@ func (w *window) bytes(off int64, n int) []byte {
 
 // frame returns the length of the frame at off (RFC 8878, section 3.1), or 0 if there is no whole
 // one.
-func (w *window) frame(off int64) (n int64, skippable bool) {
+func (w *window) frame(ctx context.Context, off int64) (n int64, skippable bool) {
 	var h zstd.Header
-	if h.Decode(w.bytes(off, int(min(zstd.HeaderMaxSize, max(w.size-off, 0))))) != nil {
+	if h.Decode(w.bytes(ctx, off, int(min(zstd.HeaderMaxSize, max(w.size-off, 0))))) != nil {
 		return 0, false
 	}
 	if h.Skippable {
@@ -112,13 +111,13 @@ func (w *window) frame(off int64) (n int64, skippable bool) {
 		}
 		return n, true
 	}
-	return max(w.blocks(off+int64(h.HeaderSize), h.HasCheckSum)-off, 0), false
+	return max(w.blocks(ctx, off+int64(h.HeaderSize), h.HasCheckSum)-off, 0), false
 }
 
 // blocks steps over the blocks of a frame and returns the offset after it, or 0.
-func (w *window) blocks(off int64, checksum bool) int64 {
+func (w *window) blocks(ctx context.Context, off int64, checksum bool) int64 {
 	for {
-		b := w.bytes(off, 3)
+		b := w.bytes(ctx, off, 3)
 		if b == nil {
 			return 0
 		}
