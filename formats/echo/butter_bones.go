@@ -9,9 +9,9 @@ import (
 type carry struct {
 	timers [2]float32 // paused, unpaused
 	lost   bool       // the bones of the frame before are not known
-	count  int        // how many bone players the frame before had; unknownCount if not even that is known
-	bones  []Bones    // theirs, unless lost
-	since  int64      // bytes of the chunks since the one whose checkpoint has the bones; 0: this one's has them
+	count  int        // of players with bones in the frame before; unknownCount if not even that is known
+	bones  []Bones    // of these players, unless lost
+	since  int64      // bytes of chunks since the last checkpoint with bones; 0: this checkpoint has them
 }
 
 const unknownCount = -1

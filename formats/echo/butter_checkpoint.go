@@ -7,13 +7,13 @@ import (
 // boneFloats is how many numbers the bones of one player have: a position and a rotation each.
 const boneFloats = NumBones * (3 + 4)
 
-// boneShare is how many bytes of chunks stand for one of bones in their checkpoints. Those of 8
-// players are kept every 80 KiB, which are 60 frames, so that real chunks have their own; without
-// them, all frames of these bytes are to be decoded for the bones.
+// boneShare is how many bytes of chunks there are for each byte of bones in checkpoints. With 8
+// players a checkpoint has bones every 80 KiB, which are 60 frames: real chunks are longer, so each
+// has its own. To learn the bones of a chunk without them, the frames since the last checkpoint with
+// bones must be decoded.
 const boneShare = 16
 
-// pass counts a chunk of n bytes before the next one, whose checkpoint has the bones if they are
-// due.
+// pass counts a chunk of n bytes. The checkpoint of the next one has the bones if they are due.
 func (c *carry) pass(n int64) {
 	c.since += n
 	if c.since >= int64(boneShare*4*boneFloats*len(c.bones)) {

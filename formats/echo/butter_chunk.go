@@ -14,8 +14,8 @@ import (
 // maxDecoded bounds the frames of one chunk in memory.
 const maxDecoded = 512 << 20
 
-// chunkText returns what a chunk decompresses to. With an error that is damage comes what is before
-// it; any other error is one of reading.
+// chunkText returns what a chunk decompresses to. If it is damaged, it returns the bytes before the
+// damage as well. An error is that of a read.
 func (r *butterReader) chunkText(ctx context.Context, n int) (*chunkBytes, *damage, error) {
 	e := r.Header.Chunks[n]
 	if r.Header.Compression > zstdLast {
@@ -37,8 +37,8 @@ func (r *butterReader) chunkText(ctx context.Context, n int) (*chunkBytes, *dama
 	return t, nil, nil
 }
 
-// load decompresses n bytes that are stored at off: bad is why they end early, err an error of
-// reading.
+// load decompresses n bytes that are stored at off. bad says why they end early, err that they
+// cannot be read.
 func (r *butterReader) load(ctx context.Context, off, n int64) (t *chunkBytes, bad, err error) {
 	m := rooms.Get().(*room)
 	m.stored = slices.Grow(m.stored[:0], int(min(n, smallChunk)))[:min(n, smallChunk)]
@@ -106,16 +106,16 @@ type butterChunk struct {
 	held    *formats.Held // its frames, from freeFrames on
 }
 
-// What frames of a chunk take is charged from freeFrames on, which 100 have with bones of 15
-// players, in steps. No more than partFrames, which 700 have, are kept at once.
+// The memory of a chunk's frames is charged in steps once it exceeds freeFrames, which is 100 frames
+// with bones of 15 players. A chunk keeps at most partFrames at once, which is 700 such frames.
 const (
 	freeFrames = 2 << 20
 	frameStep  = 1 << 20
 	partFrames = 8 << 20
 )
 
-// decodeChunk decodes the frames of a chunk, of which it keeps those from first up to limit, or as
-// many of them as partFrames has room for. An error is one of reading.
+// decodeChunk decodes the frames of a chunk. It keeps those from first up to limit, as many as
+// partFrames has room for. An error is that of a read.
 func decodeChunk(ctx context.Context, l *layout, kind mapKind, h *Header, t *chunkBytes, from carry, first, limit int) (c *butterChunk, err error) {
 	data, more, done, err := t.reader(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func (c *butterChunk) whole(interval int, last bool) bool {
 // moves in a second.
 const farthest = 1000
 
-// near reports whether all that the key frame places is at places that the game has.
+// near reports whether everything in the key frame is at a place that can be in the game.
 func (c *butterChunk) near() bool {
 	f := &c.frames[0]
 	ok := nearButter(f.VR.Position) && nearButter(f.Disc.Position) && nearButter(f.Disc.Velocity)
@@ -238,9 +238,9 @@ func sizeOf(f *Frame) int64 {
 	return n
 }
 
-// decode decodes chunk n from its text, under the map of the file or, if the recorder has changed
-// the map without starting a new file, under the one that fits (docs/formats/butter.md section 11).
-// It keeps frames from first on.
+// decode decodes chunk n from its text, and keeps its frames from first on. The kind of map is that
+// of the file or, if the recorder changed the map without starting a new file, the kind that fits
+// (docs/formats/butter.md section 11).
 func (r *butterReader) decode(ctx context.Context, n int, t *chunkBytes, whole bool, from carry, first int) (*butterChunk, error) {
 	kind, last := r.Header.kind(), n == len(r.Header.Chunks)-1
 	c, err := decodeChunk(ctx, r.Layout, kind, r.Header, t, from, first, r.Header.Interval)
@@ -264,10 +264,10 @@ func (r *butterReader) decode(ctx context.Context, n int, t *chunkBytes, whole b
 	return c, nil
 }
 
-// visit calls fn for the frames of chunk n, or of the part of it that info tells of, one after the
-// other, with what tables have of them: they lack bones, stats, rotations of players and how long a
-// pause has been. A frame is there until fn returns. ok is false if it takes Chunk to tell which
-// frames there are: the chunk is damaged, or of another map than the file.
+// visit calls fn for each frame of chunk n, or of the part of it that info describes. The frames
+// have only what tables need: no bones, stats, rotations of players or times of pauses. A frame is
+// valid until fn returns. ok is false if only Chunk can tell which frames there are, because the
+// chunk is damaged or of another kind of map than the file.
 func (r *butterReader) visit(ctx context.Context, n int, info *ChunkInfo, fn func(*Frame) error) (ok bool, err error) {
 	t, bad, err := r.chunkText(ctx, n)
 	if err != nil || bad != nil {

@@ -16,11 +16,11 @@ import (
 	"recfs/nodes"
 )
 
-// smallChunk is how many bytes of a chunk are held at once: real ones have some 40 KiB.
+// smallChunk is how many bytes of a chunk are in memory at once. Real chunks have some 40 KiB.
 const smallChunk = 256 << 10
 
-// A chunkBytes is what a chunk decompresses to, as far as that can be had. What is longer than real
-// chunks are is decompressed as it is read, and again for who reads it again.
+// A chunkBytes is what a chunk decompresses to, as far as it can be read. A text that is longer than
+// those of real chunks is decompressed as it is read, each time that it is read.
 type chunkBytes struct {
 	held []byte // all of it, unless it is streamed
 	room *room  // that held is in; nil: it is streamed
@@ -42,8 +42,7 @@ func (t *chunkBytes) free() {
 	}
 }
 
-// A packing is how a chunk that is streamed is compressed, and the memory that a decompressor takes
-// for it.
+// A packing is how a chunk that is streamed is compressed, and how much memory decompressing takes.
 type packing struct {
 	compression uint8
 	window      int64
@@ -67,8 +66,8 @@ func (p packing) open(src io.Reader) (io.Reader, error) {
 	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(p.window)))
 }
 
-// packingOf returns how a chunk is compressed that begins with these bytes: its window is that of
-// the first frame.
+// packingOf returns the packing of a chunk that begins with these bytes. Its window is that of the
+// first frame.
 func packingOf(compression uint8, head []byte) packing {
 	p := packing{compression: compression}
 	if compression != stored && compression != gzipped {
@@ -81,9 +80,10 @@ func packingOf(compression uint8, head []byte) packing {
 	return p
 }
 
-// unpack returns the text of a chunk of n bytes at off that is longer than smallChunk: it
-// decompresses it once to learn how much of it there is, up to limit, or twice if a later frame
-// asks for a larger window than the first. bad is why it ends early, err an error of reading.
+// unpack returns the text of a chunk of n bytes at off that is longer than smallChunk. It
+// decompresses the chunk once, up to limit, to learn the length of the text, and a second time if a
+// later frame asks for a larger window than the first. bad says why the text ends early, err that it
+// cannot be read.
 func unpack(ctx context.Context, r formats.ReaderAt, off, n int64, pack packing, limit int64) (t *chunkBytes, bad, err error) {
 	t, bad, err = unpackOnce(ctx, nodes.NewCursor(r, off, n), pack, limit)
 	if errors.Is(bad, zstd.ErrWindowSizeExceeded) && pack.window < mostWindow {
@@ -130,8 +130,8 @@ func unpackOnce(ctx context.Context, src *nodes.Cursor, pack packing, limit int6
 
 func tooLong(limit int64) error { return fmt.Errorf("more than %d bytes", limit) }
 
-// maxFrame is more than a frame takes: three teams of 255 players with 71 bytes each, 127 players
-// with 719 bytes of bones each, and 1.5 KiB of all else.
+// maxFrame is more bytes than a frame can have: three teams of 255 players with 71 bytes each, 127
+// players with 719 bytes of bones each, and 1.5 KiB for the rest.
 const maxFrame = 160 << 10
 
 // A feed gives the text of a chunk to its decoder piece by piece.
@@ -141,7 +141,7 @@ type feed struct {
 	buf []byte
 }
 
-// reader returns the beginning of the text, and what gives the rest; nil: that is all. The memory
+// reader returns the beginning of the text, and a feed of the rest, nil if there is none. The memory
 // for it is charged to ctx until done is called.
 func (t *chunkBytes) reader(ctx context.Context) (b []byte, f *feed, done func(), err error) {
 	if t.src == nil {
@@ -170,8 +170,8 @@ func (t *chunkBytes) reader(ctx context.Context) (b []byte, f *feed, done func()
 	return nil, f, done, nil
 }
 
-// more puts the next bytes behind rest, which is what is left of those before. It returns less than
-// the longest frame only at the end.
+// more returns rest, the bytes that are left, and the next bytes of the text. Only at the end they
+// are fewer than the longest frame has.
 func (f *feed) more(rest []byte) ([]byte, error) {
 	n := copy(f.buf, rest)
 	m, err := io.ReadFull(f.in, f.buf[n:])

@@ -54,8 +54,8 @@ func (o Options) readHead(_ context.Context, _ formats.Input, saved []byte) (for
 	return nil, formats.ErrOther
 }
 
-// Memory is about what the head keeps alive: the chunk table has 4 bytes a chunk as it is stored,
-// and 16 as it is used, and there is a user for each player.
+// Memory is about how much the head keeps in memory: for each chunk 4 bytes of the table as stored
+// and 16 as it is used, and a user for each player.
 func (o *butterHead) Memory() int64 { return int64(5*len(o.Header.raw)+1280) + o.Header.users.memory() }
 
 func (o *butterHead) formatVersion() string { return strconv.Itoa(int(o.Header.Version)) }

@@ -16,14 +16,13 @@ const (
 // frame before.
 type decoder struct {
 	*wire.Cursor
-	feed   *feed // of what comes behind; nil: nothing
+	feed   *feed // of the bytes that follow; nil: none do
 	layout *layout
 	kind   mapKind
 	users  *users
 
-	// reuse says that frames are looked at one by one: the players and bones of one are there until
-	// the next one is decoded. lean says that they have no bones and no stats, and their players no
-	// rotations, too.
+	// With reuse, frames are looked at one by one: the players and bones of a frame are valid until
+	// the next frame is decoded. With lean, frames have no bones or stats and players no rotations.
 	reuse, lean bool
 	reused      bool // reuse was set for the frame before
 
@@ -43,8 +42,8 @@ type decoder struct {
 	boneSlab    []Bones
 }
 
-// A course is what of a player is not of the frame: the position differences that may have to be
-// repeated.
+// A course is what the decoder knows of a player beside the frame: the differences of positions,
+// which may have to be added again.
 type course struct {
 	steps [4]Vec3
 	team  int
@@ -72,7 +71,7 @@ func newDecoder(l *layout, kind mapKind, h *Header, data []byte, more *feed, fro
 	return d
 }
 
-// fill sees to it that a whole frame is at hand, unless the text ends before.
+// fill makes sure that a whole frame can be read, unless the text ends before.
 func (d *decoder) fill(ctx context.Context) error {
 	if d.feed == nil || d.Len() >= maxFrame || d.Err() != nil {
 		return nil
@@ -89,8 +88,8 @@ func (d *decoder) fill(ctx context.Context) error {
 	return err
 }
 
-// decode reads the next frame, the first of the chunk if first is set. After a failure the frame is
-// worth nothing.
+// decode reads the next frame; first says that it is the first of the chunk. If decoding fails, the
+// frame must not be used.
 func (d *decoder) decode(first bool) (Frame, error) {
 	d.head(first)
 	mask := d.U8()
@@ -172,8 +171,8 @@ func (d *decoder) block(b block, first bool) {
 	}
 }
 
-// repeat does what a block that the frame does not have stands for: a block of differences, the
-// same once more.
+// repeat does what the absence of a block means: the differences of the last such block are added
+// again.
 func (d *decoder) repeat(b block) {
 	f := &d.frame
 	switch b {
@@ -285,7 +284,7 @@ func (d *decoder) disc() {
 	f.Has |= HasDisc
 }
 
-// emit gives f the players of this frame, which become those of the frame before.
+// emit gives f the players of this frame, and makes them those of the frame before.
 func (d *decoder) emit(f *Frame) {
 	f.Lacks.Set(LacksClock, d.kind == combat && f.Clock == 0)
 	if d.kind == combat || f.Has&HasDisc == 0 { // whose session has none
@@ -308,10 +307,10 @@ func (d *decoder) emit(f *Frame) {
 	d.players, d.courses, d.nextCourses = d.next, d.nextCourses, d.courses[:0]
 }
 
-// fewPlayers is for how many players there is room at first.
+// fewPlayers is how many players there is room for at first.
 const fewPlayers = 8
 
-// room returns memory for the players of a frame: behind those of the one before, or elsewhere.
+// room returns memory for the players of a frame, behind those of the frame before if it fits.
 func (d *decoder) room() []Player {
 	n := len(d.players)
 	if d.reuse {
@@ -327,9 +326,9 @@ func (d *decoder) room() []Player {
 	return d.players[n:]
 }
 
-// slabFrames is for how many frames players or bones are allocated at once, at most.
+// slabFrames is the number of frames for which players or bones are allocated at once, at most.
 const slabFrames = 32
 
-// slab returns how many of them to allocate behind a slab of so many, for a frame of n: a chunk of
-// few frames leaves at most as much empty as it fills.
+// slab returns how many to allocate for a frame that has n, after a slab of before. A chunk of few
+// frames leaves at most as much memory empty as it fills.
 func slab(before, n int) int { return max(n, min(2*before, slabFrames*n)) }

@@ -33,7 +33,7 @@ type Header struct {
 	SessionID   uuid.UUID
 	SessionIP   [4]byte
 	Players     []TableEntry
-	users       *users // they, as frames refer to them
+	users       *users // the players as frames refer to them
 	TotalRounds uint8
 	BlueScore   uint8
 	OrangeScore uint8
@@ -57,7 +57,7 @@ type TableEntry struct {
 // invalid is the name of nobody.
 const invalid = "[INVALID]"
 
-// users is the player table as frames refer to it: by a byte.
+// users is the player table as frames refer to it, by a byte.
 type users struct {
 	of   []user     // nobody, and those of the table
 	same [256]uint8 // the first reference to the same user id: what a base is looked up by
@@ -87,10 +87,10 @@ func newUsers(table []TableEntry) *users {
 	return u
 }
 
-// memory is what the list of them keeps alive.
+// memory is how many bytes the list takes.
 func (u *users) memory() int64 { return int64(len(u.of)) * int64(unsafe.Sizeof(user{})) }
 
-// at returns what a reference means, also one beyond the table.
+// at returns what a reference means, even one beyond the table.
 func (u *users) at(ref uint8) user {
 	if int(ref) < len(u.of) {
 		return u.of[ref]
@@ -170,11 +170,11 @@ func (h *Header) CompressionName() string {
 	return "unknown"
 }
 
-// freeTable is up to how many first bytes of a file are read for its header without being charged.
+// freeTable is how many bytes at the start of a file are read for its header without being charged.
 const freeTable = 64 << 10
 
-// readHeader reads the header and the chunk table of a file of the given size. What it returns
-// takes five times the bytes that are stored, and they are held twice meanwhile.
+// readHeader reads the header and the chunk table of a file of the given size. The Header takes five
+// times the bytes that are stored, which are in memory twice while they are read.
 func readHeader(ctx context.Context, r formats.ReaderAt, size int64) (*Header, error) {
 	held, err := formats.Charge(ctx, 0)
 	if err != nil {
@@ -277,7 +277,7 @@ func (h *Header) table(c *wire.Cursor, size int64) error {
 	return nil
 }
 
-// cut returns the failure of c; where the bytes ended, with a reason in the words of a file.
+// cut returns the error of c, with another reason if the bytes ended.
 func cut(c *wire.Cursor, reason string) error {
 	var e *formats.Error
 	if errors.As(c.Err(), &e) && errors.Is(e, io.ErrUnexpectedEOF) {

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// chunkCost is what the index of a chunk takes while the list grows, besides what is kept of its
-	// frames: 160 MiB for as many chunks as there can be.
+	// chunkCost is the memory that the index takes for a chunk while the list grows, without what it
+	// keeps of frames: 160 MiB for the greatest number of chunks.
 	chunkCost = 320
 
 	// chunkMemory is more than a chunk keeps beside its frames.
 	chunkMemory = 1 << 10
 
-	maxProblems = 1 << 12 // that are listed, of some 200 bytes each
+	maxProblems = 1 << 12 // problems that are listed, of some 200 bytes each
 )
 
-// Scan decodes the first bytes of the file, or goes on from the index of fewer, and returns their
-// index. Without all bytes that is of the chunks that are whole.
+// Scan returns the index of the first bytes of the file. It may go on from an earlier index of fewer
+// bytes. If these are not all bytes of the file, only chunks that are whole are in the index.
 func (r *butterReader) Scan(ctx context.Context, bytes int64, earlier formats.Index) (*Index, error) {
 	held, err := formats.Charge(ctx, int64(chunkCost*len(r.Header.Chunks)))
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *butterScan) next(ctx context.Context) (*Chunk, ChunkInfo, error) {
 	return chunk, info, nil
 }
 
-// end goes on behind chunk n, of which c is the last part, and reports whether it is damaged.
+// end ends chunk n, whose last part is c, and reports whether the chunk is damaged.
 func (s *butterScan) end(c *butterChunk, t *chunkBytes, bad *damage) bool {
 	n := s.n
 	s.n, s.first = n+1, 0
@@ -117,7 +117,7 @@ func (s *butterScan) end(c *butterChunk, t *chunkBytes, bad *damage) bool {
 	return bad != nil
 }
 
-// problem notes a problem with chunk n; one without a code is told of the file as a whole.
+// problem notes a problem of chunk n. A damage without a code is already a problem of the file.
 func (s *butterScan) problem(n int, code, msg string) {
 	const more = " (more are not listed)"
 	if code == "" {
@@ -130,7 +130,7 @@ func (s *butterScan) problem(n int, code, msg string) {
 	}
 }
 
-// chunk returns the decoded frames, which are those from first on, as the tree takes them.
+// chunk returns the decoded frames, the first of which is frame first, in the form of the tree.
 func (r *butterReader) chunk(n, first int, c *butterChunk, e *Encoder) *Chunk {
 	return &Chunk{
 		Number: n, FirstTick: r.tick(n) + int64(first), Frames: c.frames, Held: c.held,
@@ -144,8 +144,8 @@ func (r *butterReader) chunk(n, first int, c *butterChunk, e *Encoder) *Chunk {
 	}
 }
 
-// Chunk decodes the part of chunk n that begins with a frame, starting from the state that the
-// index has of the chunk before. The end of that one is before, if it is in memory.
+// Chunk decodes the part of chunk n that begins with frame first. It starts from the state in the
+// index. before is the end of the chunk before, if that is in memory.
 func (r *butterReader) Chunk(ctx context.Context, x *Index, n, first int, before *Chunk, e *Encoder) (*Chunk, int64, error) {
 	from, err := r.start(ctx, x, n, before)
 	if err != nil {
@@ -169,8 +169,8 @@ func (r *butterReader) Chunk(ctx context.Context, x *Index, n, first int, before
 	return r.chunk(n, first, c, e), cost, nil
 }
 
-// start returns what chunk n starts from. Bones that its checkpoint lacks are those of the last
-// frame before, if that chunk is in memory, or what is left of others after the chunks between.
+// start returns what chunk n starts from. If its checkpoint has no bones, they are those of the last
+// frame of the chunk before, if that is in memory. Otherwise earlier chunks are decoded for them.
 func (r *butterReader) start(ctx context.Context, x *Index, n int, before *Chunk) (carry, error) {
 	from, err := decodeCarry(x.Chunks[n].State)
 	if err != nil || from.complete() {
@@ -187,8 +187,8 @@ func (r *butterReader) start(ctx context.Context, x *Index, n int, before *Chunk
 	return from, err
 }
 
-// bonesAt decodes the chunks from the last checkpoint with bones on, for those that chunk n lacks
-// in its own, which is at.
+// bonesAt returns the bones at the start of chunk n, whose checkpoint at has none. It decodes the
+// chunks from the last checkpoint with bones on.
 func (r *butterReader) bonesAt(ctx context.Context, x *Index, n int, at carry) (_ []Bones, err error) {
 	first := n
 	for ; first > 0 && !at.complete(); first-- {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// refer notes a reference that no sound file has.
+// refer notes a reference that no intact file has.
 func (d *decoder) refer(ref uint8) {
 	d.badRef = d.badRef || int(ref) >= len(d.users.of)
 }
@@ -67,7 +67,7 @@ func (d *decoder) player(team int) {
 	}
 }
 
-// addPlayer adds a player that goes on from one of the frame before; -1: it is a new one.
+// addPlayer adds a player that goes on from player base of the frame before; -1: a new player.
 func (d *decoder) addPlayer(base int) (*Player, *course) {
 	if base >= 0 {
 		d.next, d.nextCourses = append(d.next, d.players[base]), append(d.nextCourses, d.courses[base])
@@ -110,7 +110,8 @@ var (
 	statsStuns  = 3
 )
 
-// stats adds the differences of a stats block. The counters wrap like those that were subtracted.
+// stats adds the differences of a stats block. Counters wrap around as they did when the recorder
+// subtracted them.
 func (d *decoder) stats(s *Stats) {
 	if d.lean {
 		d.Skip(statsSize)
@@ -123,7 +124,7 @@ func (d *decoder) stats(s *Stats) {
 	s.Counts[statsStuns] = int32(uint16(s.Counts[statsStuns]) + d.U16())
 }
 
-// holdings says what a hand holds by its byte; empty: the source did not tell.
+// holdings says what a hand holds, by the stored byte; empty: the recorder did not know.
 var holdings = func() (t [256]string) {
 	for i := range t {
 		t[i] = strconv.Itoa(i)

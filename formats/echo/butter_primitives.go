@@ -89,8 +89,8 @@ var uvarintLen = func() (t [256]uint8) {
 	return t
 }()
 
-// uvarintsLen returns how many bytes the first n numbers of b have. It is more than there are if
-// they go on behind b.
+// uvarintsLen returns how many bytes the first n numbers of b have. It is more than len(b) if they
+// do not end in b.
 func uvarintsLen(b []byte, n int) (at int) {
 	const each, high, over = 0x0101010101010101, 0x80, 0x80 - 241&0x7f // which makes a high bit of the others of 241 and more
 	for n >= 8 && at+8 <= len(b) {

@@ -12,12 +12,12 @@ type butterReader struct {
 	r formats.ReaderAt
 }
 
-// A butterHead is what opening a file tells.
+// A butterHead is what is known of a file once it is open.
 type butterHead struct {
 	Header   *Header
 	Layout   *layout
 	size     int64 // of the file
-	maxChunk int64 // decompressed, and read of what is stored
+	maxChunk int64 // bytes of a chunk that are read, and that it decompresses to
 }
 
 // Options change what is made of a recording. The zero value works.
@@ -34,9 +34,9 @@ func (o Options) maxChunk() int64 {
 	return o.MaxChunk
 }
 
-// newButterReader reads header and chunk table and, where the version byte leaves open which layout
-// the frames have, looks into the first chunks. No more than maxChunk bytes of a chunk are decoded;
-// 0 is 256 MiB.
+// newButterReader reads header and chunk table. If the version byte does not tell the layout of
+// frames, it looks into the first chunks. At most maxChunk bytes of a chunk are decoded; 0 means
+// 256 MiB.
 func newButterReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int64) (*butterReader, error) {
 	h, err := readHeader(ctx, r, size)
 	if err != nil {
@@ -46,15 +46,15 @@ func newButterReader(ctx context.Context, r formats.ReaderAt, size, maxChunk int
 	return d, d.chooseLayout(ctx)
 }
 
-// probed is how many chunks are looked into at most for the layout.
+// probed is how many chunks are tried for the layout, at most.
 const probed = 8
 
 // chooseLayout finds the layout by trying (docs/formats/butter.md section 11): the first under
 // which a chunk makes sense in every respect, or else the one that got furthest.
 //
-// A wrong layout loses its step in the key frame and can find it again there, most easily in the
-// string of the rules block. So of the layouts that pass, one under which everything happens near
-// the map is preferred.
+// A wrong layout gets out of step in the key frame, but may get back into step there, most easily in
+// the string of the rules block. So of the layouts that pass, one is preferred that places
+// everything near the map.
 func (r *butterReader) chooseLayout(ctx context.Context) error {
 	candidates := layoutsOf(r.Header.Version)
 	r.Layout = candidates[0]
@@ -111,7 +111,7 @@ func (h *butterHead) Match() *Match {
 	}
 }
 
-// problems returns what header and file size alone show.
+// problems returns the problems that header and file size show.
 func (h *butterHead) problems() []formats.Problem {
 	var list []formats.Problem
 	if h.Header.Compression > zstdLast {
@@ -128,7 +128,7 @@ func (h *butterHead) problems() []formats.Problem {
 	return list
 }
 
-// firstCut returns the first chunk that is not all there, or nil.
+// firstCut returns the first chunk that the file does not have to its end, or nil.
 func (h *butterHead) firstCut() *int {
 	for i, e := range h.Header.Chunks {
 		if e.End() > h.size {

@@ -11,35 +11,34 @@ type Chunk struct {
 	Number    int
 	FirstTick int64
 	Frames    []Frame
-	Open      bool // bytes that come behind those of the file may change it
+	Open      bool // further bytes of the file may change it
 
-	// Session and Bones append the two documents of Frames[i]; Bones appends nothing if the frame has
-	// none. They may be called at once by several.
+	// Session and Bones append the two documents of Frames[i]. Bones appends nothing if the frame has
+	// none. They are safe for concurrent use.
 	Session, Bones func(b []byte, i int) []byte
 
-	// Room returns how many bytes the two have at most; nil: that is not known, and not many.
+	// Room returns how many bytes both documents have at most; nil: not known, but few.
 	Room func(i int) int
 
-	// Continues says that they are a further part of the chunk before, and Skip how many bytes without
-	// frames come before them: for a Builder.
+	// Continues tells a Builder that the frames are a further part of the chunk before, and Skip how
+	// many bytes without frames there are before them.
 	Continues bool
 	Skip      int64
 
-	// Held is what the frames take beyond what is usual, for who has measured them to free; nil:
-	// nothing.
+	// Held is the memory that the frames take beyond what is usual; nil: none. The Builder frees it.
 	Held *formats.Held
 
 	base int // of Frames[0], in the functions
 }
 
-// A piece of a chunk has so many frames, or those with which its lines have so many bytes: they are
-// rendered at once for the files that are too long to be held.
+// Files that are too long for memory are rendered a piece at a time. A piece has PieceFrames frames,
+// or fewer if their lines have pieceText bytes.
 const (
 	PieceFrames = 32
 	pieceText   = 1 << 20
 )
 
-// Run returns n frames of a chunk from one on.
+// Run returns n frames of a chunk, from frame first on.
 func (c *Chunk) Run(first, n int) *Chunk {
 	p := *c
 	p.base += first
@@ -48,10 +47,10 @@ func (c *Chunk) Run(first, n int) *Chunk {
 	return &p
 }
 
-// frameRoom is more than is rendered of a frame beside its documents.
+// frameRoom is more bytes than a frame has beside its documents.
 const frameRoom = 160
 
-// room returns how much memory frame i is rendered in, if that is known; else 0.
+// room returns how many bytes rendering frame i takes at most, or 0 if that is not known.
 func (c *Chunk) room(i int) int {
 	if c.Room == nil {
 		return 0
@@ -77,7 +76,7 @@ func (c *Chunk) appendLine(b []byte, i int) (line []byte, session, end int) {
 
 const bonesKey = `,"bones":`
 
-// appendBones appends the bones of frame i, if it has some, behind what stands before them.
+// appendBones appends before and the bones of frame i, or nothing if it has none.
 func (c *Chunk) appendBones(b []byte, i int, before string) []byte {
 	start := len(b)
 	b = append(b, before...)

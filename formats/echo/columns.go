@@ -18,7 +18,7 @@ var framesColumns = slices.Concat(
 	columnar.Optional(columnar.Text, "paused_state"),
 )
 
-// The columns of players: a text may lack what a stream of bits has.
+// The columns of players. A text may lack values that .butter always has.
 var (
 	bitsPlayers = playersColumns(columnar.Required)
 	textPlayers = playersColumns(columnar.Optional)
@@ -35,8 +35,7 @@ func playersColumns(number func(t columnar.ColumnType, names ...string) []column
 	)
 }
 
-// playersOf returns the columns of players in a format, in which sessions are made by an encoder or
-// stored as text.
+// playersOf returns the columns of players; text says that sessions are stored as text.
 func playersOf(text bool) []columnar.Column {
 	if text {
 		return textPlayers
@@ -49,7 +48,7 @@ var eventsColumns = slices.Concat(
 	columnar.Optional(columnar.Int64, "userid"), columnar.Optional(columnar.Text, "name"), columnar.Required(columnar.Text, "data"),
 )
 
-// datedEvents is the table events where each frame has a date.
+// datedEvents is the table events of a recording whose frames all have dates.
 var datedEvents = columnar.Table{Name: "events", Columns: withDates(eventsColumns)}
 
 // withDates returns columns with a time that is not null.
@@ -61,7 +60,7 @@ func withDates(list []columnar.Column) []columnar.Column {
 
 func isTime(c columnar.Column) bool { return c.Name == "time" }
 
-// columns returns those of a table, in which time can be null if there is a frame without a date.
+// columns returns the columns of a table. Their time can be null if a frame has no date.
 func (x *Index) columns(list []columnar.Column) []columnar.Column {
 	at := slices.IndexFunc(framesColumns, isTime)
 	if slices.ContainsFunc(x.Frames.Groups(), func(g columnar.Group) bool { return g.Columns[at].Nulls > 0 }) {
@@ -90,8 +89,8 @@ func frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
 	addKnown(b, l.At(LacksPause), b.Text, f.Pause.State)
 }
 
-// addFloats adds numbers but for those that are lacking. Each NaN is that of JSON, which has but
-// one.
+// addFloats adds numbers, and nulls for those that are lacking. JSON has one NaN only, so each NaN
+// becomes that one.
 func addFloats(b *columnar.Batch, lacks Lacks, list ...float32) {
 	for i, x := range list {
 		if x != x {
@@ -101,7 +100,7 @@ func addFloats(b *columnar.Batch, lacks Lacks, list ...float32) {
 	}
 }
 
-// addInts adds integers but for those that are lacking.
+// addInts adds integers, and nulls for those that are lacking.
 func addInts(b *columnar.Batch, lacks Lacks, list ...int64) {
 	for i, n := range list {
 		addKnown(b, lacks.At(i), b.FitInt32, n)

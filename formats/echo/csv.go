@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The first rows of the tables.
+// The first rows of the CSV files.
 const (
 	discHead    = "tick,time_ms,x,y,z,vx,vy,vz\n"
 	playersHead = "tick,time_ms,team,name,userid,playerid,x,y,z,vx,vy,vz,body_x,body_y,body_z,lhand_x,lhand_y,lhand_z," +
@@ -87,7 +87,7 @@ func appendWhole(b []byte, lacks bool, n int64) []byte {
 	return strconv.AppendInt(b, n, 10)
 }
 
-// appendFields appends three fields, each with the comma before it, those that are lacking empty.
+// appendFields appends three fields, each behind a comma. Those that are lacking are empty.
 func appendFields(b []byte, v Vec3, lacks Lacks) []byte {
 	for i, x := range v {
 		if b = append(b, ','); !lacks.At(i) {
@@ -97,8 +97,8 @@ func appendFields(b []byte, v Vec3, lacks Lacks) []byte {
 	return b
 }
 
-// appendText appends a comma and a field, quoted as in RFC 4180 if need be,
-// with one U+FFFD for each byte that is not UTF-8.
+// appendText appends a comma and a field, quoted as in RFC 4180 if necessary. Each byte that is not
+// UTF-8 becomes a U+FFFD.
 func appendText(b []byte, s string) []byte {
 	b = append(b, ',')
 	if !utf8.ValidString(s) {

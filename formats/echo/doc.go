@@ -1,13 +1,12 @@
-// Package echo reads recordings of Echo VR in the two formats that there are: butter_*.go decode
-// .butter, replay_*.go .echoreplay. All else is of both: the frame, its JSON in the shape of the
-// game's own API, and what is made from a whole recording (events, scores, tables, the .echoreplay
+// Package echo reads recordings of Echo VR in both of their formats: butter_*.go decode .butter, and
+// replay_*.go decode .echoreplay. The other files serve both: the frame, its JSON in the shape of
+// the game's own API, and what is made of a whole recording (events, scores, tables, the .echoreplay
 // archive).
 //
 // # .butter
 //
-// Recordings of Echo VR sessions, compressed by storing
-// differences as half-precision numbers. Every frame is given back as the JSON of the game's own
-// API.
+// A .butter file stores a session as differences between frames, in numbers of half precision. Each
+// frame is shown as the JSON of the game's own API.
 //
 // All integers are little endian; strings are ASCII and end with a 0 byte.
 //
@@ -58,27 +57,25 @@
 //
 // Where the description of the format leaves something open:
 //
-//   - A key frame that is not the first of its chunk, or a chunk that begins with none, is damage:
-//     a chunk of interval frames with one key frame is the only thing that was ever written, and
-//     garbage is found sooner so.
-//   - At most eight chunks are tried for the layout. Of the layouts that pass for a chunk the first
-//     is taken under which everything in the key frame is within a kilometre. A wrong layout can
-//     fall into step: in private matches the name in the rules block, which ends at its 0 byte,
+//   - A chunk must begin with a key frame and have no other. No recorder ever wrote anything else,
+//     and garbage is noticed sooner this way.
+//   - At most eight chunks are tried to find the layout. If several layouts pass for a chunk, the
+//     first one counts that puts everything in the key frame within a kilometre. A wrong layout can
+//     get back into step: in private matches the name in the rules block, which ends with a 0 byte,
 //     always makes up for the byte that v3early lacks.
-//   - A chunk that does not decode under the map of the file is tried as one of the other kinds of
-//     map, and shown so if it then decodes in every respect: some recorders went on in the same
-//     file when the map changed.
-//   - A pause block never seen reads as unpaused, no team; a rotation never seen as the identity.
+//   - If a chunk does not decode as the kind of map that the header names, the other kinds are
+//     tried, and the first that fits in every respect counts. Some recorders kept writing to the
+//     same file when the map changed.
+//   - Without a pause block the game is unpaused and no team asked for a pause. Without a rotation
+//     it is the identity.
 //   - A clock that is negative or not finite has the display 00:00.00.
-//   - The frames of one chunk may take 512 MiB of memory, of which players and bones are nearly
-//     all. The frame that goes beyond is reported as one that does not decode. No more than 8 MiB
-//     of them are held at once: a chunk with more is decoded in parts, for each of which all of it
-//     is gone through.
+//   - The frames of one chunk may take 512 MiB of memory, nearly all of it players and bones. A
+//     frame beyond that counts as one that does not decode. At most 8 MiB of frames are in memory at
+//     once: a longer chunk is decoded in parts, and each part takes a walk through the whole chunk.
 //
 // # .echoreplay
 //
-// Recordings of Echo VR sessions as text, a line per
-// frame.
+// An .echoreplay file stores a session as text, one line a frame.
 //
 //	file   the text, or a zip archive whose first entry is the text
 //	line   timestamp TAB session [TAB bones] LF or CR LF
@@ -90,22 +87,21 @@
 //
 // Decisions:
 //
-//   - A chunk is 300 frames, as butter files have by default; fewer if 300 take more than 64 MiB of
-//     text. It is the text from the end of the chunk before to the end of its last frame's line.
-//   - A chunk of more than 8 MiB of text is decoded in parts, so that one frame of it takes no
-//     more.
+//   - A chunk is 300 frames, the default of butter files, or fewer if 300 take more than 64 MiB of
+//     text. It reaches from the end of the chunk before to the end of the line of its last frame.
+//   - A chunk of more than 8 MiB of text is decoded in parts, so that reading one frame takes no
+//     more memory than that.
 //   - Members of objects are shown in the order of docs/tree/butter.md section 4, which is that of
 //     the game, and unknown members after them, in their own order. Values stay as they are
 //     written, to the digit.
 //   - Offsets in index.json count bytes of the text, also where it lies compressed in a zip
 //     archive.
-//   - Blank lines, lines without a tab and documents of fewer than 800 bytes are no frames and no
-//     problem. Any other line that is no frame is one, line_damaged, reported once for a chunk.
-//     Where nothing is a frame for 64 MiB the chunk goes on to the next one. Lines end after 10 MiB
-//     at the latest.
-//   - A zip archive without a central directory is read from its first local header on, as far as
-//     it goes.
-//   - Reading inside a compressed entry starts at its beginning or where the last reader stopped,
-//     whichever is nearer: going through the recording inflates it once.
+//   - Blank lines, lines without a tab and documents of fewer than 800 bytes are not frames, and
+//     not a problem either. Any other line that is not a frame is one: line_damaged, reported once
+//     a chunk. If there is no frame for 64 MiB, the chunk goes on to the next frame. A line ends
+//     after 10 MiB at the latest.
+//   - A zip archive without a central directory is read from its first local header to its end.
+//   - Reading inside a compressed entry starts at its beginning or where the last read stopped,
+//     whichever is nearer. So reading the recording from end to end inflates it once.
 //   - metadata is empty: nothing of the kind is stored.
 package echo

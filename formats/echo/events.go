@@ -2,7 +2,7 @@ package echo
 
 import "slices"
 
-// A PlayerKey is what a player is known by.
+// A PlayerKey identifies a player.
 type PlayerKey struct {
 	ID    int64
 	Name  string
@@ -11,19 +11,19 @@ type PlayerKey struct {
 
 func (p *Player) identity() PlayerKey { return PlayerKey{p.UserID, p.Name, p.Lacks & LacksIdentity} }
 
-// A seen is a player as the frame before last showed it.
-type seen struct {
+// A rosterPlayer is a player in a frame.
+type rosterPlayer struct {
 	Team    int
 	Stunned bool
 	Player  Player
 }
 
-func (p *seen) key() PlayerKey { return p.Player.identity() }
+func (p *rosterPlayer) key() PlayerKey { return p.Player.identity() }
 
-// A roster is the players of one frame in the order of its teams; of two with the same identity the
+// A roster has the players of a frame in the order of its teams. Of two with the same identity the
 // first counts.
 type roster struct {
-	Players []seen
+	Players []rosterPlayer
 	at      map[PlayerKey]int
 }
 
@@ -34,14 +34,14 @@ func (r *roster) fill(f *Frame) {
 		for i := range f.Teams[t].Players {
 			p := &f.Teams[t].Players[i]
 			if r.find(p.identity()) == nil {
-				r.Players = append(r.Players, seen{t, p.Stunned && !p.Lacks.At(LacksStunned), *p})
+				r.Players = append(r.Players, rosterPlayer{t, p.Stunned && !p.Lacks.At(LacksStunned), *p})
 				r.note(len(r.Players) - 1)
 			}
 		}
 	}
 }
 
-// note lets find find the i-th player.
+// note makes find find the i-th player.
 func (r *roster) note(i int) {
 	if r.at == nil {
 		r.at = map[PlayerKey]int{}
@@ -49,8 +49,8 @@ func (r *roster) note(i int) {
 	r.at[r.Players[i].key()] = i
 }
 
-// find returns a player, nil if there is none of that identity.
-func (r *roster) find(k PlayerKey) *seen {
+// find returns the player with an identity, or nil.
+func (r *roster) find(k PlayerKey) *rosterPlayer {
 	if i, ok := r.at[k]; ok {
 		return &r.Players[i]
 	}
@@ -61,7 +61,7 @@ func (r *roster) find(k PlayerKey) *seen {
 type Event struct {
 	Tick, Time int64
 	Kind       string
-	Player     *PlayerKey // nil: it is of nobody
+	Player     *PlayerKey // nil: the event is of no player
 	Rest       []byte     // the other members, each behind a comma
 }
 
@@ -77,7 +77,7 @@ func (e *Event) appendLine(b []byte) []byte {
 	return append(append(b, e.Rest...), '}', '\n')
 }
 
-// memory is about what the event keeps alive.
+// memory is about how many bytes the event takes.
 func (e *Event) memory() int64 {
 	n := 80 + int64(len(e.Rest))
 	if e.Player != nil {
@@ -120,7 +120,7 @@ func (s *Summary) compare(f *Frame) {
 	s.rules(f)
 }
 
-// has reports whether a part of f is there and either was not before or is another now.
+// has reports whether f has a part that the frame before did not have, or had with other values.
 func (s *Summary) has(f *Frame, part Has, same bool) bool {
 	return f.Has&part != 0 && (s.Before.Has&part == 0 || !same)
 }
@@ -132,26 +132,26 @@ func (s *Summary) comeAndGo() {
 			s.put("leave", &old.Player, appendMember(s.buf, "team", false, TeamNames[old.Team]))
 		}
 	}
-	each := func(fn func(old, now *seen)) {
+	each := func(fn func(old, now *rosterPlayer)) {
 		for i := range s.Roster.Players {
 			now := &s.Roster.Players[i]
 			fn(s.then.find(now.key()), now)
 		}
 	}
-	each(func(old, now *seen) {
+	each(func(old, now *rosterPlayer) {
 		if old == nil {
 			b := putInt(s.buf, `,"number":`, now.Player.Lacks.At(LacksNumber), int64(now.Player.Number))
 			b = putInt(b, `,"level":`, now.Player.Lacks.At(LacksLevel), int64(now.Player.Level))
 			s.put("join", &now.Player, appendMember(b, "team", false, TeamNames[now.Team]))
 		}
 	})
-	each(func(old, now *seen) {
+	each(func(old, now *rosterPlayer) {
 		if old != nil && old.Team != now.Team {
 			b := appendMember(s.buf, "from", false, TeamNames[old.Team])
 			s.put("team", &now.Player, appendMember(b, "to", false, TeamNames[now.Team]))
 		}
 	})
-	each(func(old, now *seen) {
+	each(func(old, now *rosterPlayer) {
 		if old != nil && !old.Stunned && now.Stunned {
 			s.put("stun", &now.Player, appendMember(s.buf, "team", false, TeamNames[now.Team]))
 		}
@@ -159,7 +159,7 @@ func (s *Summary) comeAndGo() {
 }
 
 // eventOf is how members of f are written in events.
-func eventOf(f *Frame) writing { return writing{event: true, lacks: f.Lacks} }
+func eventOf(f *Frame) frameContext { return frameContext{event: true, lacks: f.Lacks} }
 
 // appendGoal appends the members of a goal after its time.
 func appendGoal(b []byte, f *Frame) []byte {
@@ -167,7 +167,7 @@ func appendGoal(b []byte, f *Frame) []byte {
 	return sessionObject.pick(b, f, eventOf(f), "blue_points", "orange_points")
 }
 
-// same reports whether those values from a bit on that f has are the ones befors.
+// same reports whether the values that f has, from a bit on, are those of the frame before.
 func (s *Summary) same(f *Frame, first int, equal ...bool) bool {
 	for i, same := range equal {
 		if !f.Lacks.At(first+i) && (!same || s.Before.Lacks.At(first+i)) {
@@ -214,5 +214,5 @@ func sameThrow(a, b *Frame) bool {
 	return a.Lacks.Of(LacksThrow, len(a.Throw)) == b.Lacks.Of(LacksThrow, len(b.Throw))
 }
 
-// sameFloat is equality with NaN equal to itself: a value that stays is not an event.
+// sameFloat is equality in which NaN equals itself: a value that stays is no event.
 func sameFloat(a, b float32) bool { return a == b || a != a && b != b }

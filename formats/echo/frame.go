@@ -46,9 +46,9 @@ const (
 	hasEmotes
 )
 
-// Lacks has a bit for each value of a frame, a player or stats that a text does not have, or not as
-// what it is. A stream of bits lacks none. Such a value is 0, false or empty here, and shown as
-// null or not at all.
+// Lacks has a bit for each value of a frame, a player or stats that a text does not have, or has as
+// another type. In .butter nothing is lacking. Such a value is 0, false or empty here, and is shown
+// as null or not at all.
 type Lacks uint64
 
 // The first bits of the values of a frame.
@@ -113,7 +113,7 @@ type Frame struct {
 	Points    [2]float32 // blue, orange
 	Rounds    [2]int64   // won by blue and orange
 	Bounces   int64      // of the disc
-	Holder    [2]int64   // who has the disc, as possession tells
+	Holder    [2]int64   // team and place of the player who has the disc
 	Shoulders [4]bool    // left, right, left 2, right 2
 	Restart   [2]int64   // blue, orange
 	Pause     Pause
@@ -127,8 +127,8 @@ type Frame struct {
 	Bones     []Bones // one per player in the order of user_bones; nil: none
 }
 
-// possession returns who has the disc: the first such player of the two playing teams, by the
-// numbers of both; -1 twice if nobody has it.
+// possession returns the team and the place in it of the player who has the disc, the first of the
+// two playing teams; -1 twice if nobody has it.
 func (f *Frame) possession() [2]int64 {
 	for t := range f.Teams[:2] {
 		for i := range f.Teams[t].Players {
@@ -173,14 +173,14 @@ type Disc struct {
 	Velocity Vec3
 }
 
-// Payload holds what only combat maps have.
+// Payload has the values of combat maps.
 type Payload struct {
 	Contested             bool
 	Checkpoint, Defenders int
 	Distance, Speed       float32
 }
 
-// Rules says who changed the rules of a private match last.
+// Rules says when the rules of a private match were changed last, and by which player.
 type Rules struct {
 	At int64
 	By string

@@ -7,20 +7,20 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// AppendIndented appends a compact JSON value with every member of an object and every object of a
-// list on a line of its own, and a list of plain values on one line: a frame has hundreds of
-// numbers in threes.
+// AppendIndented appends a compact JSON value with each member of an object and each object of a
+// list on a line of its own. A list of plain values stays on one line, as a frame has hundreds of
+// vectors.
 func AppendIndented(dst, src []byte) []byte {
 	d := indenter{src: src}
 	return d.next(dst, math.MaxInt)
 }
 
-// indentedAtOnce is about how many bytes of a document that is too long to be held are laid out at
-// once.
+// indentedAtOnce is about how many bytes are laid out at once of a document that is too long for
+// memory.
 const indentedAtOnce = 32 << 10
 
-// maxIndented is how deep lines are indented: a line of 10 MiB may open thousands of lists and then
-// have millions of objects in them.
+// maxIndented is how deep lines are indented at most. A line of 10 MiB may open thousands of lists
+// with millions of objects in the innermost.
 const maxIndented = 64
 
 // An indenter lays out a compact JSON value piece by piece.
@@ -70,7 +70,7 @@ func (d *indenter) next(dst []byte, limit int) []byte {
 	return dst
 }
 
-// isToken tells which bytes of compact JSON are not of a number or a word.
+// isToken tells which bytes of compact JSON do not belong to a number or a word.
 var isToken = [256]bool{'"': true, ',': true, ':': true, '[': true, ']': true, '{': true, '}': true}
 
 // token appends a byte that is in no string and no list of plain values.

@@ -33,8 +33,8 @@ type Index struct {
 	Events            []Event
 	Scores            []byte // scores.json, compact
 	Frames, Players   *rowcount.Counter
-	Tail              []byte // see Resume; nil: nothing comes behind the chunks
-	Open              any    // what a pass over a part has open, for the one that goes on from it; not saved
+	Tail              []byte // see Resume; nil: nothing can follow the chunks
+	Open              any    // what a pass left open for the pass that goes on from it; not saved
 
 	eventMemory             int64
 	firstShown, behindShown int               // the first chunk with frames, and the one behind the last
@@ -45,7 +45,7 @@ type Index struct {
 var _ formats.Index = (*Index)(nil)
 
 // add takes a part of the next chunk, or of the last one.
-func (x *Index) add(p *measured) {
+func (x *Index) add(p *newPart) {
 	if !p.continues {
 		x.Chunks = append(x.Chunks, p.ChunkInfo)
 	}
@@ -74,7 +74,7 @@ func (x *Index) Memory() int64 {
 	return n
 }
 
-// Reach is all that was read: the bytes of a chunk that is not whole yet are in the index, too.
+// Reach is everything that was read: a chunk that is not whole yet is in the index, too.
 func (x *Index) Reach(string) int64 { return x.Bytes }
 
 type (
@@ -175,12 +175,11 @@ func (x *Index) addResult(s *formats.Summary) {
 	}
 }
 
-// hasDates reports whether there are frames and their times are dates, as far as the first and the
-// last tell.
+// hasDates reports whether there are frames, and the times of the first and the last are dates.
 func (x *Index) hasDates() bool { return x.Ticks > 0 && dated(x.First) && dated(x.Last) }
 
-// mismatched reports whether the checksum of the whole text does not hold, so that no chunk can be
-// blamed.
+// mismatched reports whether the checksum of the whole text is wrong, which is the fault of no
+// particular chunk.
 func (x *Index) mismatched() bool {
 	return slices.ContainsFunc(x.Problems, func(p formats.Problem) bool { return p.Code == CodeChecksum })
 }

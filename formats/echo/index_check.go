@@ -9,15 +9,14 @@ import (
 	"recfs/formats"
 )
 
-// maxSaved is what a length in a saved index may be. So few of them can be in one that their sum is
-// no overflow.
+// maxSaved is the greatest length in a saved index. An index has too few lengths for their sum to
+// overflow.
 const maxSaved = 1 << 40
 
-// ReadIndex reads what Append of an index wrote for a file of that size. Its numbers are held
-// against each other and against the chunks that the header tells of, or UnknownChunks, so that
-// nothing that uses it needs to doubt them; sound, unless it is nil, looks at what the format alone
-// knows. One that was made of fewer bytes, and says how to go on, may have fewer chunks. text is
-// that of DecodeIndex.
+// ReadIndex reads what Append of an index wrote for a file of that size. It checks the numbers
+// against each other and against the number of chunks in the header, or UnknownChunks, so that
+// nothing else needs to. sound, unless it is nil, checks what only the format knows. An index of
+// fewer bytes that says how to go on may have fewer chunks. text is that of DecodeIndex.
 func ReadIndex(format string, text bool, saved []byte, size int64, chunks int, sound func(*ChunkInfo) bool) (formats.Index, error) {
 	x, err := DecodeIndex(format, text, saved)
 	if err != nil {
@@ -65,7 +64,7 @@ func (x *Index) sound(chunk func(*ChunkInfo) bool) bool {
 	return x.Ticks == ticks && 0 <= x.BonesTicks && x.BonesTicks <= ticks && json.Valid(x.Scores)
 }
 
-// sound reports whether the numbers of a chunk can be true.
+// sound reports whether the numbers of a chunk are possible.
 func (c *ChunkInfo) sound() bool {
 	for _, n := range []int64{c.Offset, c.Stored, c.Size + 1} { // Unreadable is -1
 		if n < 0 || n > math.MaxInt64/2 {
@@ -87,7 +86,7 @@ func (c *ChunkInfo) sound() bool {
 	return len(c.Parts) > 0 && frames == c.Ticks && stored == c.Stored
 }
 
-// soundPieces reports whether the pieces of a part can be its own: all but the last one are full.
+// soundPieces reports whether the pieces of a part are possible: all but the last must be full.
 func (p *Part) soundPieces() bool {
 	frames := 0
 	for i, s := range p.Pieces {

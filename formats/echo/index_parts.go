@@ -13,33 +13,33 @@ type ChunkInfo struct {
 	FirstTick      int64
 	Ticks          int   // readable frames
 	Offset, Stored int64 // where it lies in the file
-	Size           int64 // of its bytes; Unreadable if they cannot be had
+	Size           int64 // of its bytes; Unreadable if they cannot be read
 	Damaged        bool
-	State          []byte // what its decoder has to start from, in the words of the format
-	Parts          []Part // that are decoded one by one; most chunks have one
+	State          []byte // from which its decoder starts, as the format encodes it
+	Parts          []Part // which are decoded one by one; most chunks have one
 
 	before int // frames of the chunks before
 }
 
-// Unreadable is the Size of a chunk whose bytes cannot be had.
+// Unreadable is the Size of a chunk whose bytes cannot be read.
 const Unreadable = -1
 
 // A Part is a run of frames of a chunk that is decoded by itself.
 type Part struct {
-	Skip   int64 // bytes before it in which there are none
+	Skip   int64 // bytes before it that have no frames
 	Stored int64 // its bytes in the file
 	Frames int
 	Pieces []Piece
 }
 
-// A Piece is how many frames a piece of a part has, and its lengths in the files of lines/ and
+// A Piece is the number of frames in a piece of a part, and its lengths in the files of lines/ and
 // export/.
 type Piece struct {
 	Frames                     int
 	Lines, Text, Disc, Players int64
 }
 
-// part returns what a decoder has to know of a part, as of a chunk.
+// part returns a part in the form of a chunk, with what a decoder needs to know.
 func (c *ChunkInfo) part(n int) *ChunkInfo {
 	p := &ChunkInfo{FirstTick: c.FirstTick, Offset: c.Offset, State: c.State, Damaged: c.Damaged}
 	for _, before := range c.Parts[:n] {
@@ -51,7 +51,7 @@ func (c *ChunkInfo) part(n int) *ChunkInfo {
 	return p
 }
 
-// partOf returns the part in which a frame lies, and which of its frames it is.
+// partOf returns the part that a frame is in, and its number in that part.
 func (c *ChunkInfo) partOf(frame int) (part, i int) {
 	for ; part < len(c.Parts)-1 && frame >= c.Parts[part].Frames; part++ {
 		frame -= c.Parts[part].Frames
@@ -67,7 +67,7 @@ func (p *Part) first(piece int) (first int) {
 	return first
 }
 
-// text returns how long the part is as lines of .echoreplay.
+// text returns the length of the part as lines of .echoreplay.
 func (p *Part) text() (n int64) {
 	for _, piece := range p.Pieces {
 		n += piece.Text
@@ -75,8 +75,8 @@ func (p *Part) text() (n int64) {
 	return n
 }
 
-// place counts the frames before each chunk, and what the events take, and finds the first and the
-// last chunk that has frames.
+// place counts the frames before each chunk and the memory of the events. It finds the first and the
+// last chunk with frames.
 func (x *Index) place() {
 	n := 0
 	x.firstShown, x.behindShown = 0, 0
@@ -111,7 +111,7 @@ func (x *Index) chunkOf(tick int64) int {
 	return sort.Search(len(x.Chunks), func(i int) bool { return x.Chunks[i].FirstTick > tick }) - 1
 }
 
-// listed returns the chunk of the i-th readable frame, and which of its frames it is.
+// listed returns the chunk of the i-th readable frame, and the number of the frame in it.
 func (x *Index) listed(i int) (chunk, frame int) {
 	n := sort.Search(len(x.Chunks), func(n int) bool { return x.Chunks[n].before > i }) - 1
 	return n, i - x.Chunks[n].before
@@ -136,7 +136,7 @@ func (x *Index) numbers() views.Numbers {
 	}
 }
 
-// run returns the listed frames of the piece that the i-th is in.
+// run returns the listed frames of the piece that has the i-th.
 func (x *Index) run(i int) (first, end int) {
 	n, frame := x.listed(i)
 	part, at := x.Chunks[n].partOf(frame)

@@ -10,8 +10,8 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// An Encoder appends the frames of one recording as JSON, in the keys and their order of the game's
-// API.
+// An Encoder appends the frames of one recording as JSON, with the keys of the game's API in its
+// order.
 type Encoder struct {
 	has     Has // what all frames have
 	session *object[Frame]
@@ -22,8 +22,8 @@ func NewEncoder(m *Match) *Encoder {
 	e := &Encoder{session: &object[Frame]{sessionObject.shape, slices.Clone(sessionObject.members)}}
 	for i := range e.session.members {
 		if at := matchObject.place([]byte(e.session.keys[i]), 0); at >= 0 {
-			text := matchObject.members[at].put(nil, m, writing{})
-			e.session.members[i].put = func(b []byte, _ *Frame, _ writing) []byte { return append(b, text...) }
+			text := matchObject.members[at].put(nil, m, frameContext{})
+			e.session.members[i].put = func(b []byte, _ *Frame, _ frameContext) []byte { return append(b, text...) }
 		}
 	}
 	if m.Emotes {
@@ -43,7 +43,7 @@ func (e *Encoder) Session(b []byte, f *Frame) []byte {
 	if f.Kind != Combat || f.Clock != 0 {
 		has |= hasClock
 	}
-	return e.session.append(b, f, writing{has: has})
+	return e.session.append(b, f, frameContext{has: has})
 }
 
 // AppendBones appends the document /player_bones.
@@ -76,7 +76,7 @@ func appendMore(b []byte, v []float32) []byte {
 	return b
 }
 
-// appendPoints appends the points of a team: an integer, or on combat maps a float.
+// appendPoints appends the points of a team: a float on combat maps, elsewhere an integer.
 func appendPoints(b []byte, f *Frame, team int) []byte {
 	x := f.Points[team]
 	whole := x == float32(math.Trunc(float64(x))) && x < 1<<53 && x > -1<<53
@@ -154,7 +154,7 @@ func AppendTime(b []byte, ms int64) []byte {
 	return time.UnixMilli(ms).UTC().AppendFormat(b, `"2006-01-02T15:04:05.000Z"`)
 }
 
-// AppendStamp appends a time as it stands in .echoreplay.
+// AppendStamp appends a time as .echoreplay has it.
 func AppendStamp(b []byte, ms int64) []byte {
 	if !dated(ms) {
 		return append(b, '-')

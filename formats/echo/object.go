@@ -6,16 +6,16 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// A lineParser reads lines. It keeps memory from one to the next.
+// A lineParser reads lines. It uses its memory again for the next line.
 type lineParser struct {
 	jsonenc.Walker             // of the document that is read
 	players        [3][]Player // of each team
-	lean           bool        // only for what tables have, of one frame at a time
+	lean           bool        // only tables are made of the frame, before the next one is read
 	sound          bool        // the documents are known to be JSON
 }
 
-// An object is one kind of object of the game's API, made of a T. Its members are written, read and
-// put in order by one table.
+// An object describes a kind of object in the game's API, which is made of a T. Its table of members
+// serves to write objects, to read them, and to put their members in order.
 type object[T any] struct {
 	shape
 	members []member[T] // in the order in which they are shown
@@ -27,26 +27,24 @@ type member[T any] struct {
 	head  string // `,"key":`
 	shape *shape // of objects in its values; nil: they have none
 	when  Has    // what a frame must have for the member to be written
-	rich  bool   // no table has it
+	rich  bool   // no table needs it, so that a lean lineParser skips it
 
 	// put appends the value, or nothing if the member is not there; nil: it is never written.
-	put func(b []byte, v *T, w writing) []byte
+	put func(b []byte, v *T, w frameContext) []byte
 	// take reads the next value; nil: nothing is made of it.
 	take func(r *lineParser, v *T, l *Lacks)
 }
 
-// A writing is what members have to know of what is written.
-type writing struct {
+// A frameContext is what members need to know of the place that they are written in.
+type frameContext struct {
 	has  Has // of the frame
-	team int // which one it is
+	team int // number of the team
 
-	// Of an event only: values that are lacking are null, and a text that is not UTF-8 has its bytes
-	// beside it.
-	event bool
-	lacks Lacks
+	lacks Lacks // values that are null
+	event bool  // a text that is not UTF-8 is followed by its bytes
 }
 
-// newObject makes an object of its members.
+// newObject returns the object that has these members.
 func newObject[T any](members ...member[T]) *object[T] {
 	o := &object[T]{members: members}
 	for i := range members {
@@ -58,7 +56,7 @@ func newObject[T any](members ...member[T]) *object[T] {
 }
 
 // append appends the object, one of whose members is always there.
-func (o *object[T]) append(b []byte, v *T, w writing) []byte {
+func (o *object[T]) append(b []byte, v *T, w frameContext) []byte {
 	start := len(b)
 	b = o.appendMembers(b, v, w)
 	b[start] = '{' // in place of the first comma
@@ -66,7 +64,7 @@ func (o *object[T]) append(b []byte, v *T, w writing) []byte {
 }
 
 // appendMembers appends the members that are there, each behind a comma.
-func (o *object[T]) appendMembers(b []byte, v *T, w writing) []byte {
+func (o *object[T]) appendMembers(b []byte, v *T, w frameContext) []byte {
 	for i := range o.members {
 		m := &o.members[i]
 		if m.put == nil || m.when&^w.has != 0 {
@@ -81,7 +79,7 @@ func (o *object[T]) appendMembers(b []byte, v *T, w writing) []byte {
 }
 
 // pick appends some of the members, each behind a comma.
-func (o *object[T]) pick(b []byte, v *T, w writing, keys ...string) []byte {
+func (o *object[T]) pick(b []byte, v *T, w frameContext, keys ...string) []byte {
 	for _, key := range keys {
 		m := &o.members[o.place([]byte(key), 0)]
 		b = m.put(append(b, m.head...), v, w)
@@ -89,8 +87,8 @@ func (o *object[T]) pick(b []byte, v *T, w writing, keys ...string) []byte {
 	return b
 }
 
-// read reads the next value, members of which most often come in their order. Of two with the same
-// key the last one counts.
+// read reads the next value. It is fast if the members come in the order of the table. Of two members
+// with the same key the last one counts.
 func (o *object[T]) read(r *lineParser, v *T, l *Lacks) {
 	next := 0
 	for key := range r.Members() {
@@ -108,12 +106,11 @@ func (o *object[T]) read(r *lineParser, v *T, l *Lacks) {
 	}
 }
 
-// value is a member with a value that at finds in a T. bit is which of those that may be lacking it
-// is.
+// value is a member whose value is at a place in the T. bit is its bit in the Lacks of the T.
 func value[T, V any](key string, bit int, at func(*T) *V, parse func([]byte) (V, bool), put func([]byte, V) []byte) member[T] {
 	return member[T]{
 		key: key,
-		put: func(b []byte, v *T, w writing) []byte {
+		put: func(b []byte, v *T, w frameContext) []byte {
 			if w.lacks.At(bit) {
 				return append(b, null...)
 			}
@@ -123,7 +120,7 @@ func value[T, V any](key string, bit int, at func(*T) *V, parse func([]byte) (V,
 	}
 }
 
-// take sets a value to what v is, or says that it is lacking.
+// take parses v into a value, or notes that the value is lacking.
 func take[T any](to *T, l *Lacks, bit int, v []byte, parse func([]byte) (T, bool)) {
 	x, ok := parse(v)
 	*to = x
@@ -145,7 +142,7 @@ func small[T any](key string, bit int, at func(*T) *int32) member[T] {
 func text[T any](key string, bit int, at func(*T) *string) member[T] {
 	m := value(key, bit, at, ParseText, jsonenc.AppendString[string])
 	put := m.put
-	m.put = func(b []byte, v *T, w writing) []byte {
+	m.put = func(b []byte, v *T, w frameContext) []byte {
 		b = put(b, v, w)
 		if s := *at(v); w.event && !utf8.ValidString(s) {
 			b = jsonenc.AppendHex(jsonenc.AppendKey(b, key+"_hex"), []byte(s))
@@ -155,7 +152,7 @@ func text[T any](key string, bit int, at func(*T) *string) member[T] {
 	return m
 }
 
-// within is a member whose value is an object that is made of the T, too.
+// within is a member whose value is an object made of the same T.
 func within[T any](key string, o *object[T]) member[T] {
 	return member[T]{
 		key: key, shape: &o.shape,
@@ -164,19 +161,19 @@ func within[T any](key string, o *object[T]) member[T] {
 	}
 }
 
-// untabled is within for what no table has.
+// untabled is within for an object that no table needs.
 func untabled[T any](key string, o *object[T]) member[T] {
 	m := within(key, o)
 	m.rich = true
 	return m
 }
 
-// written is a member of which nothing is made when it is read.
-func written[T any](key string, put func(b []byte, v *T, w writing) []byte) member[T] {
+// written is a member that is written, but not read.
+func written[T any](key string, put func(b []byte, v *T, w frameContext) []byte) member[T] {
 	return member[T]{key: key, put: put}
 }
 
-// only lets a member be written of frames that have some parts.
+// only returns the member, which is written only for frames that have these parts.
 func (m member[T]) only(parts Has) member[T] {
 	m.when = parts
 	return m

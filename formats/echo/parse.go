@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The values of a text as what they should be. ok is false for what is something else, or too
-// large.
+// These functions parse a value of a text as the type that it should have. ok is false if it is of
+// another type, or too large.
 
 // ParseText returns the text of a JSON string.
 func ParseText(value []byte) (s string, ok bool) {
@@ -23,7 +23,7 @@ func ParseText(value []byte) (s string, ok bool) {
 	return s, err == nil
 }
 
-// ParseFloat returns a number, or one of the words that stand for what is no number in JSON.
+// ParseFloat returns a number, also one of those that are words in JSON, such as "NaN".
 func ParseFloat(value []byte) (x float32, ok bool) {
 	switch string(value) {
 	case `"NaN"`, `"Infinity"`, `"-Infinity"`:

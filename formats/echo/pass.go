@@ -14,30 +14,30 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// A Builder makes an Index of the chunks it is given in order.
+// A Builder makes an Index of chunks, which it is given in their order.
 type Builder struct {
 	Index
-	State   []byte // what the format gave Scan for where it is to go on
+	State   []byte // the state of the format at which to go on
 	layout  string
 	players []columnar.Column // of the table
-	settled bool              // Tail is that of this pass
+	settled bool              // this pass has written its Tail
 	summary Summary
 	wait    sync.WaitGroup
 	slots   chan struct{}
-	sizes   []*measured
+	sizes   []*newPart
 	rows    []*chunkRows     // of the chunks that are still being measured, and those after them
 	lines   [2]rowcount.Line // of frames and of players
 }
 
-// A measured is a part of a chunk whose lengths are measured, and what is known of the chunk so far.
-type measured struct {
+// A newPart is a part of a chunk whose lengths are being measured, and what it tells of the chunk.
+type newPart struct {
 	ChunkInfo
 	Part
-	continues bool // it is a part of the chunk before it
+	continues bool // the part belongs to the chunk before
 	crc       uint32
 }
 
-// chunkRows are the rows of tables that a chunk has.
+// chunkRows are the rows that a chunk has in tables.
 type chunkRows struct {
 	frames, players *rowcount.Counter
 	continues       bool        // those of the chunk before it
@@ -71,7 +71,7 @@ func (b *Builder) nextRows(c *Chunk) *chunkRows {
 	return r
 }
 
-// join takes the rows of the next chunks that are measured.
+// join adds the rows of the next chunks that have been measured.
 func (b *Builder) join() {
 	for len(b.rows) > 0 && b.rows[0].done.Load() {
 		r := b.rows[0]
@@ -87,7 +87,7 @@ func (b *Builder) join() {
 	}
 }
 
-// largeChunk is how much memory a chunk takes that is measured before the next one is read.
+// largeChunk is the memory of a chunk from which on it is measured before the next one is read.
 const largeChunk = 8 << 20
 
 // Add takes the next chunk, whose frames must not change any more. Its lengths are measured in the
@@ -100,7 +100,7 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 		b.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
 	}
 	info.FirstTick = c.FirstTick
-	p := &measured{ChunkInfo: info, Part: Part{Skip: c.Skip, Stored: info.Stored - c.Skip, Frames: len(c.Frames)}, continues: c.Continues}
+	p := &newPart{ChunkInfo: info, Part: Part{Skip: c.Skip, Stored: info.Stored - c.Skip, Frames: len(c.Frames)}, continues: c.Continues}
 	b.sizes = append(b.sizes, p)
 	b.join()
 	rows := b.nextRows(c)
@@ -124,7 +124,7 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 	return nil
 }
 
-// flush takes in the chunks that are being measured.
+// flush adds the chunks that are being measured.
 func (b *Builder) flush() {
 	b.wait.Wait()
 	b.join()
@@ -151,11 +151,11 @@ func (b *Builder) Finish(m *Match) (*Index, error) {
 	return x, err
 }
 
-// lineRooms are memory for a line each.
+// lineRooms have memory for a line each.
 var lineRooms = sync.Pool{New: func() any { return new([]byte) }}
 
-// measure renders everything that is made of the chunk to learn its lengths.
-func (m *measured) measure(chunk *Chunk, start int64, rows *chunkRows) {
+// measure renders everything that is made of a part, to learn its lengths.
+func (m *newPart) measure(chunk *Chunk, start int64, rows *chunkRows) {
 	var buf []byte
 	room := lineRooms.Get().(*[]byte)
 	defer lineRooms.Put(room)
@@ -194,9 +194,8 @@ func sumText(crc hash.Hash32, head, session, bones []byte) (n int64) {
 	return n
 }
 
-// Scan makes an Index from the chunks that next returns until it has none. next is called with ctx
-// checked. The State that it gives with the end, or with a chunk that is Open, is that to go on
-// from.
+// Scan makes an Index of the chunks that next returns, until it returns none. A later pass goes on
+// from the State that next returns at the end, or with a chunk that is Open.
 func (b *Builder) Scan(ctx context.Context, m *Match, next func(context.Context) (*Chunk, ChunkInfo, error)) (*Index, error) {
 	var err error
 	for err == nil {
@@ -215,7 +214,7 @@ func (b *Builder) Scan(ctx context.Context, m *Match, next func(context.Context)
 			break
 		}
 		if c.Continues && !c.Open {
-			b.settled = false // the chunk in which it was not known whether it ends is there for good
+			b.settled = false // the chunk that was open has come to its end
 		}
 		err = b.Add(c, info)
 	}

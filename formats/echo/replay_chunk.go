@@ -18,20 +18,20 @@ type replayChunk struct {
 	frames  []replayFrame
 	skip    int64 // bytes before the first
 	size    int64 // from there on
-	kept    int64 // bytes of the lines of frames, as they are kept
+	kept    int64 // bytes that are kept of the lines of frames
 	longest int64
 	held    *formats.Held
 }
 
-// charge counts a line that comes next.
+// charge charges the next line.
 func (c *replayChunk) charge(b []byte) error {
 	n := int64(len(b))
 	c.longest = max(c.longest, n)
 	return c.held.Grow(max(textCost(c.kept+n, c.longest)-c.held.Size(), 0))
 }
 
-// add takes the next line. What the chunk keeps of it are parts of it, or copies where keep, unless
-// it is nil, does not leave it to the chunk.
+// add takes the next line. The chunk keeps parts of the line itself, or copies if keep, unless it is
+// nil, says that the line will be overwritten.
 func (c *replayChunk) add(b []byte, keep func() bool) lineKind {
 	f, kind := c.line(trim(b))
 	if kind == frameLine {
@@ -49,7 +49,7 @@ func (c *replayChunk) add(b []byte, keep func() bool) lineKind {
 	return kind
 }
 
-// chunk returns the frames as the tree takes them.
+// chunk returns the frames in the form of the tree.
 func (c *replayChunk) chunk(n int, firstTick int64) *Chunk {
 	frames := make([]Frame, len(c.frames))
 	for i := range c.frames {
@@ -77,8 +77,8 @@ func (c *replayChunk) chunk(n int, firstTick int64) *Chunk {
 	}
 }
 
-// Chunk reads chunk n, or a part of it, which lies where the index says, and returns how many bytes
-// it keeps.
+// Chunk reads chunk n, or a part of it, from where the index says. It returns how much memory the
+// chunk takes.
 func (r *replayReader) Chunk(ctx context.Context, n int, info *ChunkInfo) (*Chunk, int64, error) {
 	c := &replayChunk{}
 	cost := info.Stored
@@ -98,8 +98,8 @@ func (r *replayReader) Chunk(ctx context.Context, n int, info *ChunkInfo) (*Chun
 	return c.chunk(n, info.FirstTick), cost, nil
 }
 
-// lines calls fn for the lines of a chunk, or of a part of it, with their ends. They lie in room if
-// that has enough.
+// lines calls fn for each line of a chunk, or of a part of it, with its end. The text is read into
+// room if it fits.
 func (r *replayReader) lines(ctx context.Context, info *ChunkInfo, room []byte, fn func([]byte) error) error {
 	held, err := formats.Charge(ctx, textCost(info.Stored, 0))
 	if err != nil {
@@ -118,13 +118,13 @@ func (r *replayReader) lines(ctx context.Context, info *ChunkInfo, room []byte, 
 	return err
 }
 
-// texts are for the text of chunks that are looked at line by line, as far as that is not charged.
+// texts have memory for the text of chunks that are read line by line, as much as is not charged.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 var errMore = errors.New("more frames than the index knows")
 
-// visit calls fn for the frames of a chunk, or of a part of it, with what tables have of them. That
-// the lines of a chunk without damage are JSON the pass has seen.
+// visit calls fn for each frame of a chunk, or of a part of it, with what tables need. In a chunk
+// without damage the lines are JSON, as the pass has checked.
 func (r *replayReader) visit(ctx context.Context, _ int, info *ChunkInfo, fn func(*Frame) error) (ok bool, err error) {
 	read := lineParser{lean: true, sound: !info.Damaged}
 	frames := 0

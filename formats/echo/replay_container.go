@@ -19,7 +19,7 @@ import (
 
 const replayName = "echoreplay"
 
-// A replayHead is what opening a file tells: where the text lies, and how its first frame begins.
+// A replayHead is what is known of a file once it is open: where its text is, and the first frame.
 type replayHead struct {
 	layout  string // layoutText or layoutZip
 	entry   string // name of the zip entry
@@ -76,8 +76,8 @@ func openHead(ctx context.Context, src formats.ReaderAt, size int64) (*replayHea
 	return c, nil
 }
 
-// firstEntry returns the first entry of the directory and where its text begins, nil if none leads
-// to a local header.
+// firstEntry returns the first entry of the directory and where its text begins, or nil if it leads
+// to no local header.
 func firstEntry(r io.ReaderAt, size int64) (*zip.File, int64) {
 	z, err := zip.NewReader(io.NewSectionReader(r, 0, size), size) // an entry may lead to before the file
 	if err != nil || len(z.File) == 0 {
@@ -121,7 +121,7 @@ func (c *replayHead) fromLocalHeader(ctx context.Context, src formats.ReaderAt, 
 	return nil
 }
 
-// newContainer returns what reads the text of a file from src.
+// newContainer returns a reader of the text of src.
 func newContainer(h *replayHead, src formats.ReaderAt) *replayText {
 	return &replayText{replayHead: h, src: src, section: nodes.SectionContent(src, h.offset, h.length)}
 }
@@ -134,9 +134,9 @@ func (c *replayText) text(ctx context.Context) io.Reader {
 	return nodes.Reader(ctx, c.section)
 }
 
-// A flow is the lines of a file from where a pass begins. That of a zip stays open when the pass
-// has come to the end of what it may read, for the one that goes on from there: all before would
-// have to be inflated again.
+// A flow reads the lines of a file from where a pass begins. The flow of a zip archive stays open
+// when the pass has read all bytes that it may, for the pass that goes on from there, as otherwise
+// everything before would have to be inflated again.
 type flow struct {
 	formats.ReaderAt // the file, or as much of it as may be read
 	offset           int64
@@ -144,7 +144,7 @@ type flow struct {
 	lines            *lineReader
 	sum              hash.Hash32 // of the text before
 	at               int64       // how long that is
-	met              bool        // an end, which an inflater does not go on behind
+	met              bool        // a read met the end, after which an inflater does not go on
 }
 
 // ReadAt implements formats.ReaderAt.
@@ -154,12 +154,12 @@ func (f *flow) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// flowMargin is how far before the end of the bytes that it may read a pass stops between two
-// chunks, so that it does not end within one: it is more than 300 frames are deflated.
+// flowMargin is how far before the end of its bytes a pass stops between two chunks, so that it does
+// not end inside a chunk: 300 deflated frames have fewer bytes.
 const flowMargin = 8 << 20
 
-// flowFrom returns the flow of the text from at on: that which the pass left open that made the
-// earlier index, or a new one. ErrOther: the text ends before.
+// flowFrom returns the flow of the text from at on: the one that the pass of the earlier index left
+// open, or a new one. It returns ErrOther if the text ends before at.
 func (c *replayText) flowFrom(ctx context.Context, earlier formats.Index, at int64) (*flow, error) {
 	if x, ok := earlier.(*Index); ok {
 		if f, ok := x.Open.(*flow); ok && f.at == at {
@@ -191,7 +191,7 @@ func (c *replayText) flowFrom(ctx context.Context, earlier formats.Index, at int
 	return f, err
 }
 
-// reached reports whether what was read of the file comes close to end.
+// reached reports whether the pass has come close to end.
 func (f *flow) reached(end int64) bool {
 	return f.offset+f.stored.Offset() >= end-min(flowMargin, end/8)
 }

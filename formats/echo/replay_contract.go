@@ -88,12 +88,11 @@ func readReplayIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Ind
 	})
 }
 
-// maxParts is how many parts a chunk has at most: each but the last two has partText bytes and lies
-// in chunkText.
+// maxParts is how many parts a chunk has at most: all but the last two have partText bytes, and all
+// of these lie within chunkText.
 const maxParts = chunkText/partText + 2
 
-// soundParts reports whether a chunk has no more parts, and no more is decoded of it at once, than
-// of one that was scanned.
+// soundParts reports whether a chunk has no more parts, frames and bytes in a part than a pass makes.
 func soundParts(info *ChunkInfo) bool {
 	return info.Ticks <= chunkFrames && len(info.Parts) <= maxParts && !slices.ContainsFunc(info.Parts, func(p Part) bool { return p.Stored > partText+maxLine })
 }
@@ -115,8 +114,7 @@ func replaySummary(_ context.Context, rec formats.Recording, x formats.Index) (f
 	return s, nil
 }
 
-// headerDocument returns the value of header.json. What is about the match is that of the first
-// frame.
+// headerDocument returns the value of header.json. The match is described by the first frame.
 func (r *replayHead) headerDocument(source formats.SourceInfo) any {
 	type header struct {
 		Entry       string  `json:"entry,omitempty"`
@@ -148,10 +146,10 @@ func (r *replayHead) headerDocument(source formats.SourceInfo) any {
 	}
 }
 
-// formatVersion is that of all files: none is stored.
+// formatVersion is the same for all files, as none is stored.
 const formatVersion = "1"
 
-// problems returns what opening the file shows.
+// problems returns the problems that opening the file shows.
 func (r *replayHead) problems() []formats.Problem {
 	list := []formats.Problem{}
 	if r.cut {

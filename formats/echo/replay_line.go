@@ -66,14 +66,14 @@ func parseStamp(b []byte) (ms int64, ok bool) {
 	return time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1e6, time.UTC).UnixMilli(), true
 }
 
-// A replayFrame is a frame with the text of its documents, which are JSON but for bytes that are no
-// UTF-8.
+// A replayFrame is a frame with the text of its documents. They are JSON, but may have bytes that are
+// not UTF-8.
 type replayFrame struct {
 	Frame
 	session, bones []byte
 }
 
-// read takes from the session what events, scores and tables are made of.
+// read reads from the session what events, scores and tables are made of.
 func (r *lineParser) read(f *replayFrame) {
 	f.Kind, f.Lacks = Other, LacksFrame
 	r.Walker = jsonenc.Walk(f.session)
@@ -91,7 +91,7 @@ func (r *lineParser) read(f *replayFrame) {
 	}
 }
 
-// frameParts are those of a frame that is there if one of its values is.
+// frameParts are the parts that a frame has if it has any value of them.
 var frameParts = [...]struct {
 	has      Has
 	first, n int
@@ -104,7 +104,7 @@ var frameParts = [...]struct {
 	{HasRules, LacksRules, 2},
 }
 
-// hasBones reports whether the bones of anyone are in a document.
+// hasBones reports whether a document has the bones of any player.
 func hasBones(bones []byte) bool {
 	w := jsonenc.Walk(bones)
 	for key := range w.Members() {

@@ -21,7 +21,7 @@ func newShape(keys ...string) *shape { return &shape{keys, make([]*shape, len(ke
 // maxKeys is how many keys a shape has at most.
 const maxKeys = 36
 
-// place returns which key of s a key is, -1 if it is none. It is likely to be the one at next.
+// place returns the place of a key in s, -1 if s does not have it. It is looked for at next first.
 func (s *shape) place(key []byte, next int) int {
 	for range 2 {
 		for i := next; i < len(s.keys); i++ {
@@ -34,27 +34,27 @@ func (s *shape) place(key []byte, next int) int {
 	return -1
 }
 
-// A orderedMember is where a member of an object was appended, and what it comes behind: places of
-// keys, then the others as they come.
+// An orderedMember is where a member of an object was appended, and its rank: the place of its key,
+// or for other keys their order after all places.
 type orderedMember struct{ rank, from, to int }
 
 const (
-	quickMembers = 64       // of an object that is appended as it comes and then put in order
-	quickBytes   = 64 << 10 // and how much of it is moved for that
+	quickMembers = 64       // an object of so many members is appended as it comes, then put in order
+	quickBytes   = 64 << 10 // bytes of it that are moved for that, at most
 )
 
 // moved is memory for what is moved.
 var moved = sync.Pool{New: func() any { return new([quickBytes]byte) }}
 
-// appendOrdered appends a valid JSON value without space between its tokens and with the members of
-// objects in the order of s. It takes no memory beside that, however many there are.
+// appendOrdered appends a valid JSON value, without space between its tokens and with the members of
+// objects in the order of s. It takes no further memory, however many members there are.
 func appendOrdered(dst, value []byte, s *shape) []byte {
 	w := jsonenc.Walk(value)
 	return s.appendNext(dst, &w, true)
 }
 
-// appendNext is appendOrdered for the next value. Where quick is not set each object is looked
-// through for its keys before.
+// appendNext is appendOrdered for the next value. Without quick it looks for the keys of each object
+// before it appends the object.
 func (s *shape) appendNext(dst []byte, w *jsonenc.Walker, quick bool) []byte {
 	c := w.Peek()
 	switch {
@@ -128,7 +128,8 @@ func reorder(b []byte, start int, list []orderedMember) {
 	copy(b[start:], sorted)
 }
 
-// known returns the first value of each key of s in an object, and whether that has other members.
+// known returns the first value of each key of s in an object, and whether the object has further
+// members.
 func (s *shape) known(object []byte) (values [maxKeys][]byte, others bool) {
 	next := 0
 	for key, v := range members(object) {
@@ -198,8 +199,8 @@ func (s *shape) appendList(dst []byte, w *jsonenc.Walker, quick bool) []byte {
 
 const spaces = " \t\r\n" // of JSON
 
-// members goes through the members of a valid JSON value as they are written, keys without quotes.
-// It has none if it is no object.
+// members goes through the members of a valid JSON value in their order, with keys without quotes.
+// A value that is not an object has none.
 func members(value []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		w := jsonenc.Walk(value)

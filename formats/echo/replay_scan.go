@@ -19,7 +19,7 @@ import (
 const (
 	chunkFrames = 300
 	chunkText   = 64 << 20
-	partText    = 8 << 20 // of a chunk that is decoded in parts, which is more than most have
+	partText    = 8 << 20 // of a part of a chunk; most chunks have less
 	maxLine     = 10 << 20
 )
 
@@ -49,12 +49,12 @@ func newReplayReader(ctx context.Context, r formats.ReaderAt, size int64) (*repl
 			return d, nil
 		}
 		if err != nil {
-			return d, nil // what is wrong is for the index to say
+			return d, nil // the index says what is wrong
 		}
 	}
 }
 
-// trim returns a line without its end, and without the mark that the first may have.
+// trim returns a line without its end, and without the byte order mark that the first may have.
 func trim(b []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(withoutMark(b), []byte{'\n'}), []byte{'\r'})
 }
@@ -66,7 +66,8 @@ type lineReader struct {
 	held *formats.Held // buf, beyond freeLine
 }
 
-// freeLine is how long a line is that is not charged: those of a match have some 70 KiB at most.
+// freeLine is the length up to which a line is not charged. Those of a match have some 70 KiB at
+// most.
 const freeLine = 256 << 10
 
 func newLineReader(ctx context.Context, r io.Reader) (*lineReader, error) {
@@ -74,8 +75,8 @@ func newLineReader(ctx context.Context, r io.Reader) (*lineReader, error) {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), held: held}, err
 }
 
-// next returns the next line, or maxLine bytes of a longer one. With an error comes what there was
-// before it.
+// next returns the next line, or maxLine bytes of a longer line. With an error it returns the bytes
+// before the error.
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	for {
@@ -106,8 +107,8 @@ func (l *lineReader) grow(n int) error {
 	return nil
 }
 
-// keep leaves the line to who has it, and reports whether it does: not where most of its memory
-// would be kept for nothing.
+// keep gives up the memory of the line to the caller, and reports whether it did. It does not if the
+// line fills less than half of that memory.
 func (l *lineReader) keep() bool {
 	if len(l.buf) < cap(l.buf)/2 {
 		return false
@@ -117,9 +118,9 @@ func (l *lineReader) keep() bool {
 	return true
 }
 
-// Scan reads the text in the first bytes of the file, or goes on from the index of fewer, and
-// returns their index. Without all bytes it goes no further than the chunks that nothing behind
-// them can change, and parts of the next one.
+// Scan returns the index of the text in the first bytes of the file. It may go on from an earlier
+// index of fewer bytes. If these are not all bytes of the file, the index has only chunks that no
+// further bytes can change, and parts of the next one.
 func (r *replayReader) Scan(ctx context.Context, size int64, earlier formats.Index) (*Index, error) {
 	b, err := Resume(earlier, "", true)
 	if err != nil {
@@ -164,11 +165,11 @@ func (s *replayScan) finish(r *replayReader, x *Index) {
 	}
 }
 
-// What the text of a part takes is charged from freeText on: its lines, which stay, and what is
-// rendered of the longest.
+// The text of a part is charged from freeText on: its lines, which stay in memory, and room to render
+// the longest.
 const freeText = partText + freeLine
 
-// textCost returns what is charged for a part of so much text with a line of that length.
+// textCost returns how much is charged for a part, given its text and its longest line.
 func textCost(text, longest int64) int64 {
 	if n := text + longest; n > freeText {
 		return n
@@ -294,8 +295,8 @@ func (s *replayScan) line(c *replayChunk) error {
 	return nil
 }
 
-// damaged reports whether an error of a reader is in what it reads. The
-// inflater calls some damaged code tables an error of its own.
+// damaged reports whether an error says that the text is damaged. The inflater reports some damaged
+// code tables as an error of its own.
 func damaged(err error) bool {
 	var (
 		corrupt  flate.CorruptInputError
@@ -304,7 +305,7 @@ func damaged(err error) bool {
 	return err == io.ErrUnexpectedEOF || errors.As(err, &corrupt) || errors.As(err, &internal)
 }
 
-// chunkText returns the text of a chunk, in room if that has enough.
+// chunkText returns the text of a chunk, in room if it fits.
 func (r *replayReader) chunkText(ctx context.Context, info *ChunkInfo, room []byte) ([]byte, error) {
 	b := slices.Grow(room[:0], int(info.Stored))[:info.Stored]
 	if n, err := r.ReadAt(ctx, b, info.Offset); n < len(b) {
@@ -313,7 +314,7 @@ func (r *replayReader) chunkText(ctx context.Context, info *ChunkInfo, room []by
 	return b, nil
 }
 
-// ofMatch returns a session that is kept with the head: of a long one what Match reads.
+// ofMatch returns what the head keeps of a session: all of it or, if it is long, what Match reads.
 func ofMatch(session []byte) []byte {
 	if len(session) <= freeLine {
 		return bytes.Clone(session)
@@ -327,7 +328,7 @@ func ofMatch(session []byte) []byte {
 	return append(b, '}')
 }
 
-// Match returns what is the same in all frames, as the first frame tells.
+// Match returns what is the same in all frames, as the first frame has it.
 func (c *replayHead) Match() *Match {
 	m := &Match{}
 	matchObject.read(&lineParser{Walker: jsonenc.Walk(c.session)}, m, nil)

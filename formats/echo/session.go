@@ -19,7 +19,7 @@ var matchObject = newObject(
 	known("orange_round_score", func(m *Match) **int64 { return &m.OrangeRounds }, ParseInt, jsonenc.AppendInt[int64]),
 )
 
-// sessionObject is the document /session. What a match has is written as the [Encoder] knows it.
+// sessionObject is the document /session. An [Encoder] writes the members of matchObject itself.
 var sessionObject = newObject(
 	member[Frame]{key: "disc", shape: &discObject.shape, when: HasDisc | inArena, put: discObject.append, take: takeDisc},
 	integer("orange_team_restart_request", LacksRestart+1, func(f *Frame) *int64 { return &f.Restart[1] }).only(inArena),
@@ -36,7 +36,7 @@ var sessionObject = newObject(
 	member[Frame]{key: "player", shape: newShape("vr_left", "vr_position", "vr_forward", "vr_up"), put: putVR},
 	member[Frame]{key: "private_match"},
 	integer("blue_team_restart_request", LacksRestart, func(f *Frame) *int64 { return &f.Restart[0] }).only(inArena),
-	written("tournament_match", func(b []byte, _ *Frame, _ writing) []byte { return append(b, "false"...) }),
+	written("tournament_match", func(b []byte, _ *Frame, _ frameContext) []byte { return append(b, "false"...) }),
 	integer("orange_round_score", LacksRounds+1, func(f *Frame) *int64 { return &f.Rounds[1] }),
 	text("rules_changed_by", LacksRules+1, func(f *Frame) *string { return &f.Rules.By }).only(inArena),
 	member[Frame]{key: "total_round_count"},
@@ -47,16 +47,16 @@ var sessionObject = newObject(
 	points("blue_points", 0),
 	untabled("last_throw", throwObject).only(HasThrow),
 	member[Frame]{key: "client_name"},
-	written("contested", func(b []byte, f *Frame, _ writing) []byte { return strconv.AppendBool(b, f.Payload.Contested) }).only(inCombat),
-	written("payload_checkpoint", func(b []byte, f *Frame, _ writing) []byte { return jsonenc.AppendInt(b, f.Payload.Checkpoint) }).only(inCombat),
-	written("payload_defenders", func(b []byte, f *Frame, _ writing) []byte { return jsonenc.AppendInt(b, f.Payload.Defenders) }).only(inCombat),
-	written("payload_distance", func(b []byte, f *Frame, _ writing) []byte { return appendFloat(b, f.Payload.Distance) }).only(inCombat),
-	written("payload_speed", func(b []byte, f *Frame, _ writing) []byte { return appendFloat(b, f.Payload.Speed) }).only(inCombat),
+	written("contested", func(b []byte, f *Frame, _ frameContext) []byte { return strconv.AppendBool(b, f.Payload.Contested) }).only(inCombat),
+	written("payload_checkpoint", func(b []byte, f *Frame, _ frameContext) []byte { return jsonenc.AppendInt(b, f.Payload.Checkpoint) }).only(inCombat),
+	written("payload_defenders", func(b []byte, f *Frame, _ frameContext) []byte { return jsonenc.AppendInt(b, f.Payload.Defenders) }).only(inCombat),
+	written("payload_distance", func(b []byte, f *Frame, _ frameContext) []byte { return appendFloat(b, f.Payload.Distance) }).only(inCombat),
+	written("payload_speed", func(b []byte, f *Frame, _ frameContext) []byte { return appendFloat(b, f.Payload.Speed) }).only(inCombat),
 	number("game_clock", LacksClock, func(f *Frame) *float32 { return &f.Clock }).only(hasClock),
 	member[Frame]{key: "possession", when: inArena, put: putHolder, take: takeHolder},
 	untabled("last_score", scoreObject).only(HasScore|inArena),
 	rulesAt(),
-	written("err_code", func(b []byte, _ *Frame, _ writing) []byte { return append(b, '0') }),
+	written("err_code", func(b []byte, _ *Frame, _ frameContext) []byte { return append(b, '0') }),
 )
 
 var discObject = newObject(
@@ -70,8 +70,8 @@ var pauseObject = newObject(
 	text("paused_state", LacksPause, func(f *Frame) *string { return &f.Pause.State }),
 	text("unpaused_team", LacksPause+1, func(f *Frame) *string { return &f.Pause.UnpausedTeam }),
 	text("paused_requested_team", LacksPause+2, func(f *Frame) *string { return &f.Pause.RequestedTeam }),
-	written("unpaused_timer", func(b []byte, f *Frame, _ writing) []byte { return appendFloat(b, f.Pause.UnpausedTimer) }),
-	written("paused_timer", func(b []byte, f *Frame, _ writing) []byte { return appendFloat(b, f.Pause.PausedTimer) }),
+	written("unpaused_timer", func(b []byte, f *Frame, _ frameContext) []byte { return appendFloat(b, f.Pause.UnpausedTimer) }),
+	written("paused_timer", func(b []byte, f *Frame, _ frameContext) []byte { return appendFloat(b, f.Pause.PausedTimer) }),
 )
 
 var scoreObject = newObject(
@@ -94,8 +94,8 @@ var throwObject = func() *object[Frame] {
 
 var teamObject = newObject(
 	member[Team]{key: "players", shape: &playerObject.shape, put: putPlayers, take: takePlayers},
-	written("team", func(b []byte, _ *Team, w writing) []byte { return append(b, teamTitles[w.team]...) }),
-	written("possession", func(b []byte, t *Team, _ writing) []byte { return strconv.AppendBool(b, t.Possession) }).only(inArena),
+	written("team", func(b []byte, _ *Team, w frameContext) []byte { return append(b, teamTitles[w.team]...) }),
+	written("possession", func(b []byte, t *Team, _ frameContext) []byte { return strconv.AppendBool(b, t.Possession) }).only(inArena),
 	member[Team]{key: "stats", shape: &statsObject.shape, when: inArena, put: putTeamStats},
 )
 
@@ -105,11 +105,11 @@ var playerObject = newObject(
 	small("playerid", LacksID, func(p *Player) *int32 { return &p.ID }),
 	member[Player]{key: "stats", shape: &statsObject.shape, when: inArena, put: putStats, take: takeStats},
 	integer("userid", LacksUserID, func(p *Player) *int64 { return &p.UserID }),
-	written("is_emote_playing", func(b []byte, p *Player, _ writing) []byte { return strconv.AppendBool(b, p.Emote) }).only(hasEmotes),
+	written("is_emote_playing", func(b []byte, p *Player, _ frameContext) []byte { return strconv.AppendBool(b, p.Emote) }).only(hasEmotes),
 	small("number", LacksNumber, func(p *Player) *int32 { return &p.Number }),
 	small("level", LacksLevel, func(p *Player) *int32 { return &p.Level }),
 	small("ping", LacksPing, func(p *Player) *int32 { return &p.Ping }),
-	written("packetlossratio", func(b []byte, p *Player, _ writing) []byte { return appendFloat(b, p.Loss) }),
+	written("packetlossratio", func(b []byte, p *Player, _ frameContext) []byte { return appendFloat(b, p.Loss) }),
 	flag("stunned", LacksStunned, func(p *Player) *bool { return &p.Stunned }),
 	flag("invulnerable", LacksFlags+3, func(p *Player) *bool { return &p.Invulnerable }),
 	flag("possession", LacksFlags, func(p *Player) *bool { return &p.Possession }),

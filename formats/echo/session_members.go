@@ -7,11 +7,11 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// known is a member that is nil in a Match if the text does not have it.
+// known is a member of a match, which is nil if the text does not have it.
 func known[V any](key string, at func(*Match) **V, parse func([]byte) (V, bool), put func([]byte, V) []byte) member[Match] {
 	return member[Match]{
 		key: key,
-		put: func(b []byte, m *Match, _ writing) []byte { return put(b, **at(m)) },
+		put: func(b []byte, m *Match, _ frameContext) []byte { return put(b, **at(m)) },
 		take: func(r *lineParser, m *Match, _ *Lacks) {
 			*at(m) = nil
 			if v, ok := parse(r.Value()); ok {
@@ -21,15 +21,15 @@ func known[V any](key string, at func(*Match) **V, parse func([]byte) (V, bool),
 	}
 }
 
-// points are those of a team.
+// points are the points of a team.
 func points(key string, team int) member[Frame] {
 	m := number(key, LacksPoints+team, func(f *Frame) *float32 { return &f.Points[team] })
-	m.put = func(b []byte, f *Frame, _ writing) []byte { return appendPoints(b, f, team) }
+	m.put = func(b []byte, f *Frame, _ frameContext) []byte { return appendPoints(b, f, team) }
 	return m
 }
 
 func shoulder(key string, which int) member[Frame] {
-	return written(key, func(b []byte, f *Frame, _ writing) []byte {
+	return written(key, func(b []byte, f *Frame, _ frameContext) []byte {
 		if f.Shoulders[which] {
 			return append(b, "1.0"...)
 		}
@@ -37,7 +37,7 @@ func shoulder(key string, which int) member[Frame] {
 	})
 }
 
-func putDisplay(b []byte, f *Frame, _ writing) []byte {
+func putDisplay(b []byte, f *Frame, _ frameContext) []byte {
 	return append(Display(append(b, '"'), f.Clock), '"')
 }
 
@@ -49,11 +49,11 @@ func takeKind(r *lineParser, f *Frame, _ *Lacks) {
 	}
 }
 
-// rulesAt is when the rules changed. Events have long numbers as texts.
+// rulesAt is when the rules were changed. In events large numbers are texts.
 func rulesAt() member[Frame] {
 	m := integer("rules_changed_at", LacksRules, func(f *Frame) *int64 { return &f.Rules.At }).only(inArena)
 	put := m.put
-	m.put = func(b []byte, f *Frame, w writing) []byte {
+	m.put = func(b []byte, f *Frame, w frameContext) []byte {
 		if w.event && !w.lacks.At(LacksRules) {
 			return jsonenc.AppendInt64(b, f.Rules.At)
 		}
@@ -62,7 +62,7 @@ func rulesAt() member[Frame] {
 	return m
 }
 
-func putHolder(b []byte, f *Frame, _ writing) []byte {
+func putHolder(b []byte, f *Frame, _ frameContext) []byte {
 	holder := f.possession()
 	b = strconv.AppendInt(append(b, '['), holder[0], 10)
 	b = strconv.AppendInt(append(b, ','), holder[1], 10)
@@ -82,8 +82,8 @@ func takeDisc(r *lineParser, f *Frame, l *Lacks) {
 	discObject.read(r, f, l)
 }
 
-// putVR appends the player who recorded.
-func putVR(b []byte, f *Frame, _ writing) []byte {
+// putVR appends where the player is who recorded the match.
+func putVR(b []byte, f *Frame, _ frameContext) []byte {
 	forward, left, up := f.VR.Rotation.Vectors()
 	b = appendFloats(append(b, `{"vr_left":`...), left[:])
 	b = appendFloats(append(b, `,"vr_position":`...), f.VR.Position[:])
@@ -95,7 +95,7 @@ func putVR(b []byte, f *Frame, _ writing) []byte {
 // teamTitles are the names of the teams in sessions.
 var teamTitles = [3]string{`"BLUE TEAM"`, `"ORANGE TEAM"`, `"SPECTATORS"`}
 
-func putTeams(b []byte, f *Frame, w writing) []byte {
+func putTeams(b []byte, f *Frame, w frameContext) []byte {
 	b = append(b, '[')
 	for w.team = range f.Teams {
 		b = append(teamObject.append(b, &f.Teams[w.team], w), ',')
@@ -104,8 +104,8 @@ func putTeams(b []byte, f *Frame, w writing) []byte {
 	return b
 }
 
-// takeTeams reads the teams. Their players are in the memory of r, where they stay until the next
-// frame is read, or else are copied.
+// takeTeams reads the teams. Players of a lean r are valid until the next frame is read; otherwise
+// they are copied.
 func takeTeams(r *lineParser, f *Frame, _ *Lacks) {
 	for i := range r.Elements(len(f.Teams)) {
 		t := &f.Teams[i]
@@ -117,7 +117,7 @@ func takeTeams(r *lineParser, f *Frame, _ *Lacks) {
 	}
 }
 
-func putPlayers(b []byte, t *Team, w writing) []byte {
+func putPlayers(b []byte, t *Team, w frameContext) []byte {
 	if len(t.Players) == 0 {
 		return b
 	}
@@ -129,11 +129,11 @@ func putPlayers(b []byte, t *Team, w writing) []byte {
 	return b
 }
 
-// maxPlayers bounds the players of a team that events and tables know, as in butter. A match has at
-// most 15.
+// maxPlayers bounds the players of a team in events and tables, as in .butter. A match has at most
+// 15.
 const maxPlayers = 255
 
-// takePlayers reads the players of a team, of which the last list counts.
+// takePlayers reads the players of a team. If there are several lists the last one counts.
 func takePlayers(r *lineParser, t *Team, _ *Lacks) {
 	if r.Peek() != '[' {
 		r.Value()
@@ -147,14 +147,14 @@ func takePlayers(r *lineParser, t *Team, _ *Lacks) {
 	}
 }
 
-func putTeamStats(b []byte, t *Team, w writing) []byte {
+func putTeamStats(b []byte, t *Team, w frameContext) []byte {
 	if w.team == 2 || len(t.Players) == 0 {
 		return b
 	}
 	return statsObject.append(b, &t.Stats, w)
 }
 
-func putStats(b []byte, p *Player, w writing) []byte {
+func putStats(b []byte, p *Player, w frameContext) []byte {
 	if !p.HasStats {
 		return b
 	}
@@ -170,7 +170,7 @@ func takeStats(r *lineParser, p *Player, _ *Lacks) {
 	statsObject.read(r, &p.Stats, &p.Stats.Lacks)
 }
 
-// flag is a member that players of combat maps do not have.
+// flag is a boolean, which players on combat maps do not have.
 func flag(key string, bit int, at func(*Player) *bool) member[Player] {
 	return value(key, bit, at, ParseBool, strconv.AppendBool).only(inArena)
 }
@@ -179,7 +179,7 @@ func flag(key string, bit int, at func(*Player) *bool) member[Player] {
 func holding(key string, hand int) member[Player] {
 	return member[Player]{
 		key: key,
-		put: func(b []byte, p *Player, _ writing) []byte {
+		put: func(b []byte, p *Player, _ frameContext) []byte {
 			if p.Holding[hand] == "" {
 				return b
 			}
@@ -189,9 +189,9 @@ func holding(key string, hand int) member[Player] {
 	}
 }
 
-// carried is a part of a loadout.
+// carried is an item of a loadout.
 func carried(key string, of func(*Loadout) string) member[Player] {
-	return written(key, func(b []byte, p *Player, _ writing) []byte {
+	return written(key, func(b []byte, p *Player, _ frameContext) []byte {
 		if p.Loadout == nil {
 			return b
 		}
@@ -205,13 +205,13 @@ var (
 	handShape = newShape("pos", "forward", "left", "up")
 )
 
-// pose is one of the poses of a player. Only the position is read. Old recordings have bare lists
-// for hands.
+// pose is one of the poses of a player, of which only the position is read. In old recordings a hand
+// is just a list.
 func pose(key string, s *shape, which, bit int) member[Player] {
 	start := `{"` + s.keys[0] + `":`
 	return member[Player]{
 		key: key, shape: s,
-		put: func(b []byte, p *Player, _ writing) []byte {
+		put: func(b []byte, p *Player, _ frameContext) []byte {
 			return append(appendPose(append(b, start...), &p.Poses[which]), '}')
 		},
 		take: func(r *lineParser, p *Player, l *Lacks) {
@@ -235,11 +235,11 @@ func pose(key string, s *shape, which, bit int) member[Player] {
 	}
 }
 
-// placed is the position of a pose. When it is written its directions come behind it.
+// placed is the position of a pose. It is written with the directions of the pose behind it.
 func placed[T any](key string, bit int, at func(*T) *Pose) member[T] {
 	return member[T]{
 		key:  key,
-		put:  func(b []byte, v *T, _ writing) []byte { return appendPose(b, at(v)) },
+		put:  func(b []byte, v *T, _ frameContext) []byte { return appendPose(b, at(v)) },
 		take: func(r *lineParser, v *T, l *Lacks) { takeVector(r, &at(v).Position, l, bit) },
 	}
 }
@@ -256,7 +256,7 @@ func appendPose(b []byte, p *Pose) []byte {
 func vector[T any](key string, bit int, at func(*T) *Vec3) member[T] {
 	return member[T]{
 		key:  key,
-		put:  func(b []byte, v *T, _ writing) []byte { return appendFloats(b, at(v)[:]) },
+		put:  func(b []byte, v *T, _ frameContext) []byte { return appendFloats(b, at(v)[:]) },
 		take: func(r *lineParser, v *T, l *Lacks) { takeVector(r, at(v), l, bit) },
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 )
 
-// A Summary collects what is made from all frames of a recording in order. What it exports is all
-// that it needs to go on, but for the events.
+// A Summary collects what is made of all frames of a recording, which it takes in their order. Its
+// exported fields are all that a later pass needs to go on, besides the events.
 type Summary struct {
 	Ticks, BonesTicks int64
 	First, Last       int64  // times of the first and the last frame, if there is one
@@ -25,7 +25,7 @@ type Summary struct {
 type playerResult struct {
 	Key                PlayerKey
 	Number, Level      int32
-	Lacks              Lacks // of these
+	Lacks              Lacks // of number and level
 	Team               int
 	First, Last, Ticks int64
 	HasStats           bool
@@ -54,8 +54,8 @@ func (s *Summary) Add(tick int64, f *Frame) {
 	}
 }
 
-// player takes a player of the last frame.
-func (s *Summary) player(v *seen, kind Kind) {
+// player adds a player of the last frame.
+func (s *Summary) player(v *rosterPlayer, kind Kind) {
 	p := s.of[v.key()]
 	if p == nil {
 		p = &playerResult{Key: v.key(), Number: v.Player.Number, Level: v.Player.Level, Lacks: v.Player.Lacks, First: s.tick}
@@ -69,7 +69,7 @@ func (s *Summary) player(v *seen, kind Kind) {
 	}
 }
 
-// note lets player find a result.
+// note makes player find a result.
 func (s *Summary) note(p *playerResult) {
 	if s.of == nil {
 		s.of = map[PlayerKey]*playerResult{}
@@ -120,7 +120,7 @@ func (p *playerResult) json() []byte {
 	b = putInt(b, `,"ticks":`, false, p.Ticks)
 	b = append(b, ',')
 	if p.HasStats {
-		b = statsObject.append(append(b, `"stats":`...), &p.Stats, writing{lacks: p.Stats.Lacks})
+		b = statsObject.append(append(b, `"stats":`...), &p.Stats, frameContext{lacks: p.Stats.Lacks})
 	} else {
 		b = append(b, `"stats":null`...)
 	}

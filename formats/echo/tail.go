@@ -9,17 +9,16 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// A Tail is what a pass has in hand after the chunks that are there for good, saved. When the
-// recording has grown, or what a pass keeps on the way is all there is, another one goes on from
-// there. The chunks behind are made again.
+// A Tail is the saved state of a pass after the last chunk that further bytes cannot change. When the
+// recording has grown, or the pass was interrupted, another pass goes on from there. The chunks that
+// follow are made again.
 
 // CodeTruncated is the problem of a file that ends too early.
 const CodeTruncated = "truncated"
 
-// Resume returns a Builder that goes on from an index, or begins if there is none. layout is how
-// the format lays its chunks out, in its own words: under another one the chunks that there are
-// would be others, so that it is ErrOther, as is an index that says nothing of how to go on. text
-// says that sessions are stored as text.
+// Resume returns a Builder that goes on from an earlier index, or begins anew if that is nil. layout
+// names the layout of the chunks. If the index has another layout, or does not say how to go on, the
+// error is ErrOther. text says that sessions are stored as text.
 func Resume(earlier formats.Index, layout string, text bool) (*Builder, error) {
 	b := &Builder{layout: layout, players: playersOf(text)}
 	if earlier == nil {
@@ -31,12 +30,12 @@ func Resume(earlier formats.Index, layout string, text bool) (*Builder, error) {
 	return b, nil
 }
 
-// A tail is what a Tail says, before the rows of frames and of players. Without chunks there is only
-// how to begin.
+// A tail is what a Tail says, before the rows of frames and players. Without chunks it says only how
+// to begin.
 type tail struct {
 	Layout         string
 	State          []byte
-	Chunks, Events int // that are there for good
+	Chunks, Events int // that further bytes cannot change
 	CRC            uint32
 	Summary        *Summary // nil: there are no chunks
 }
@@ -49,8 +48,8 @@ func (t *tail) code(c indexfile.Codec, b *Builder) {
 	}
 }
 
-// settle saves what there is before the first chunk that may become another one, which is decoded
-// from state.
+// settle saves the state of the pass before the first chunk that further bytes may change. That is
+// decoded from state.
 func (b *Builder) settle(state []byte) {
 	b.flush()
 	t := tail{Layout: b.layout, State: state, Chunks: len(b.Chunks)}
@@ -62,7 +61,7 @@ func (b *Builder) settle(state []byte) {
 	b.Tail, b.settled = w.Bytes(), true
 }
 
-// readTail takes from an index what its Tail says, and reports whether that can be true.
+// readTail goes on from the Tail of an index, and reports whether it is possible.
 func (b *Builder) readTail(x *Index) bool {
 	r := indexfile.NewReader("echo", x.Tail)
 	var t tail
@@ -88,8 +87,7 @@ func (b *Builder) readTail(x *Index) bool {
 	return t.Chunks > 0 && b.Frames.Chunks() == t.Chunks && b.Players.Chunks() == t.Chunks && b.summary.resume(ticks)
 }
 
-// resume goes on from a Summary that was saved after so many frames, and reports whether that can
-// be.
+// resume goes on from a saved Summary of so many frames, and reports whether it is possible.
 func (s *Summary) resume(ticks int64) bool {
 	ok := s.Ticks == ticks && 0 <= s.BonesTicks && s.BonesTicks <= ticks
 	for i := range s.Roster.Players {

@@ -16,30 +16,30 @@ import (
 	"recfs/nodes"
 )
 
-// UnknownChunks is a NumChunks that only the index knows.
+// UnknownChunks is the NumChunks of a recording whose chunks only the index can count.
 const UnknownChunks = -1
 
-// A Recording is what the two formats do differently, for the tree that they share.
+// A Recording is what the formats do differently. The tree is the same for both.
 type Recording struct {
 	formats.Recording // whose index is an *Index
 
 	Format   string
 	Text     bool // sessions are stored as text
 	Combat   bool // a map without a disc
-	Grows    bool // what is made of frames does as the file grows
+	Grows    bool // files that are made of frames grow with the recording
 	Header   any  // header.json
 	Metadata nodes.File
 
 	// NumChunks is how many chunks there are, or UnknownChunks if only the index knows.
 	NumChunks int
 
-	// Chunk decodes chunk n, or the part of it that info tells of, and returns how many bytes it keeps
-	// alive. before is the end of the chunk before, if that is in memory, or nil.
+	// Chunk decodes chunk n, or the part of it that info describes, and returns how much memory it
+	// takes. before is the end of the chunk before if that is in memory, else nil.
 	Chunk func(ctx context.Context, x *Index, n int, info *ChunkInfo, before *Chunk) (*Chunk, int64, error)
 
-	// Visit calls fn for the frames that Chunk decodes, up to as many as the index knows, with what
-	// tables have of them. Each is there until fn returns. ok is false if only Chunk tells which
-	// frames there are.
+	// Visit calls fn for each frame that Chunk decodes, up to the number in the index, with what tables
+	// need. A frame is valid until fn returns. ok is false if only Chunk can tell which frames there
+	// are.
 	Visit func(ctx context.Context, n int, info *ChunkInfo, fn func(f *Frame) error) (ok bool, err error)
 
 	// Data returns the file that shows the bytes of chunk n, which are readable.
@@ -55,7 +55,7 @@ type tree struct {
 	scenes *cache.Memo[partKey, scenes]
 }
 
-// A partKey is a part of a chunk, the only one of most.
+// A partKey names a part of a chunk. Most chunks have one.
 type partKey struct{ chunk, part int }
 
 // NewTree declares the views of a recording.
@@ -63,7 +63,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 	t := &tree{Tree: views.New[Index](rec.Format, rec.Recording, c), rec: rec}
 	t.Check = func(x *Index) error {
 		if x.Bytes != rec.Size {
-			return nodes.ErrStale // a saved index that says it is of all bytes, and is not
+			return nodes.ErrStale // a saved index claims to be of all bytes, and is not
 		}
 		return nil
 	}
@@ -118,7 +118,7 @@ func (t *tree) loadChunk(ctx context.Context, k partKey) (*Chunk, int64, error) 
 	return c, cost, err
 }
 
-// frames returns n frames of a chunk from one on, all of which are in one part.
+// frames returns n frames of a chunk, from frame first on. All of them are in one part.
 func (t *tree) frames(ctx context.Context, x *Index, chunk, first, n int) (*Chunk, error) {
 	part, i := x.Chunks[chunk].partOf(first)
 	c, err := t.chunks.Get(ctx, partKey{chunk, part})
@@ -141,7 +141,7 @@ var (
 	errNoFrames   = errors.New("no frame of the chunk is readable")
 )
 
-// frame returns a chunk of the frame of a tick.
+// frame returns the frame of a tick, as a chunk.
 func (t *tree) frame(ctx context.Context, tick int64) (*Chunk, error) {
 	x, err := t.Index(ctx)
 	if err != nil {
@@ -194,7 +194,7 @@ func (t *tree) longTick(ctx context.Context, tick int64) (nodes.Content, error) 
 	return nodes.NewForward(nodes.NewCursor(nodes.BytesContent(line), 0, length), open, size, length), nil
 }
 
-// eachTick makes the documents of a run but for the long ones.
+// eachTick makes the documents of a run, except long ones.
 func (t *tree) eachTick(ctx context.Context, x *Index, first, end int, fn func(i int, doc []byte) error) error {
 	n, at := x.listed(first)
 	c, err := t.frames(ctx, x, n, at, end-first)
@@ -206,7 +206,7 @@ func (t *tree) eachTick(ctx context.Context, x *Index, first, end int, fn func(i
 	return err
 }
 
-// clock tells the frames by their times, which do not go back.
+// clock finds frames by their times, which never go back.
 func (t *tree) clock(x *Index) nodes.Clock {
 	return nodes.Clock{
 		Start: func(context.Context) (time.Time, error) {
@@ -219,8 +219,7 @@ func (t *tree) clock(x *Index) nodes.Clock {
 	}
 }
 
-// tickAt returns the last frame at or before a time, which is not before the first one. It decodes
-// as many parts of chunks as a binary search looks at.
+// tickAt returns the last frame at or before a time. A binary search decodes some parts of chunks.
 func (t *tree) tickAt(ctx context.Context, x *Index, ms int64) (int64, error) {
 	if ms > x.Last {
 		return 0, iofs.ErrNotExist

@@ -44,13 +44,13 @@ func newButterTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar
 	}, c)
 }
 
-// settled reports whether a file of that size has the whole first chunk, by which the layouts of
-// version 3 are told apart.
+// settled reports whether a file of that size has the whole first chunk, which tells the layouts of
+// version 3 apart.
 func (h *Header) settled(size int64) bool {
 	return len(h.Chunks) > 0 && h.Chunks[0].End() <= size
 }
 
-// dataFile returns chunks/N: the stored bytes, or those that they decompress to.
+// dataFile returns chunks/N: the stored bytes, decompressed if they are compressed.
 func (r *butterReader) dataFile(src formats.Input, n int, size int64) nodes.File {
 	e := r.Header.Chunks[n]
 	if r.Header.Compression == stored {

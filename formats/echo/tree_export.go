@@ -19,7 +19,7 @@ import (
 	"recfs/nodes"
 )
 
-// A view is a file that is rendered piece by piece, because it is too long to be held.
+// A view is a file that is rendered piece by piece, because it is too long for memory.
 type view struct {
 	name   string
 	head   string
@@ -95,13 +95,13 @@ func (t *tree) events(_ context.Context, x *Index) (*views.Text, error) {
 	}}, nil
 }
 
-// A pieceKey is a piece of a part.
+// A pieceKey names a piece of a part.
 type pieceKey struct {
 	partKey
 	piece int
 }
 
-// pieces returns the text of a view of the chunks from first to end: its head, and its pieces.
+// pieces returns the text of a view: its head, then the pieces of the chunks from first to end.
 func (t *tree) pieces(x *Index, v *view, first, end int) *views.Text {
 	keys := []pieceKey{{}}
 	sizes := []int64{int64(len(v.head))}
@@ -149,12 +149,12 @@ func (t *tree) archive(x *Index, name string) *views.Text {
 	return text
 }
 
-// deflatedView is the name of the view under which the sizes of its parts are kept. Another number
-// says that the same text is deflated to other bytes.
+// deflatedView is the name under which the sizes of the parts are kept. The number changes when the
+// same text is deflated to other bytes.
 const deflatedView = "deflated1"
 
-// deflated returns the text of the .echoreplay archive whose entry is deflated: each piece by
-// itself, so that it can be made without those before.
+// deflated returns the text of the .echoreplay archive whose entry is deflated. Each piece is
+// deflated by itself, so that it can be made without those before.
 func (t *tree) deflated(x *Index, name string) *views.Text {
 	text := t.pieces(x, viewText, 0, len(x.Chunks))
 	size, first, crc := int64(0), time.UnixMilli(x.First), x.CRC
@@ -187,13 +187,13 @@ func (t *tree) deflated(x *Index, name string) *views.Text {
 // deflateEnd is a last block of nothing (RFC 1951, section 3.2.6).
 const deflateEnd = "\x03\x00"
 
-// deflaters are writers of what is deflated, each of which takes a megabyte.
+// deflaters have flate writers, each of which takes a megabyte.
 var deflaters = sync.Pool{New: func() any {
 	w, _ := flate.NewWriter(nil, 3) // there is such a level
 	return w
 }}
 
-// deflate returns blocks that hold b, none of which is the last, and that end with a byte.
+// deflate returns b in blocks that end at a whole byte, none of which is marked as the last.
 func deflate(b []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := deflaters.Get().(*flate.Writer)
@@ -204,16 +204,16 @@ func deflate(b []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// smallText is up to how many bytes rendering is not charged.
+// smallText is the number of bytes up to which rendering is not charged.
 const smallText = 128 << 10
 
-// rendering charges what it takes to render n bytes.
+// rendering charges the memory that rendering n bytes takes.
 func rendering(ctx context.Context, n int64) (*cache.Held, error) {
 	if n <= smallText {
 		return nil, nil
 	}
 	if n > largeChunk {
-		runtime.GC() // lest what was made before is there as well
+		runtime.GC() // so that what was made before does not stay in memory as well
 	}
 	return cache.Charge(ctx, n)
 }
@@ -230,7 +230,7 @@ func (t *tree) piece(ctx context.Context, v *view, k pieceKey) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	room := v.size(p) + frameRoom // for what stands before bones until it is known that there are none
+	room := v.size(p) + frameRoom // for the key of bones, which is taken back if there are none
 	held, err := rendering(ctx, room)
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (t *tree) piece(ctx context.Context, v *view, k pieceKey) ([]byte, error) {
 	return v.render(c.Run(part.first(k.piece), p.Frames), make([]byte, 0, room), x.First), nil
 }
 
-// ExportName returns the name of a recording without its extension and without that of an outer
+// ExportName returns the name of a recording without its extension, and without that of an outer
 // compression.
 func ExportName(name, extension string) string {
 	base := name
@@ -287,11 +287,11 @@ func (t *tree) tables() []views.Table[Index] {
 	}}
 }
 
-// tableRows are the rows of frames and players that a part of a chunk has: a quarter of what its
-// frames take, and not a thing for the garbage collector to go through.
+// tableRows are the rows that a part of a chunk has in frames and players. They take a quarter of the
+// memory of the frames, and have no pointers for the garbage collector to follow.
 type tableRows struct{ frames, players *columnar.Batch }
 
-// loadRows makes the rows of a part of a chunk, whose frames it does not keep.
+// loadRows makes the rows of a part of a chunk. It does not keep the frames.
 func (t *tree) loadRows(ctx context.Context, k partKey) (r tableRows, size int64, err error) {
 	x, err := t.Index(ctx)
 	if err != nil {
@@ -314,8 +314,8 @@ func (t *tree) loadRows(ctx context.Context, k partKey) (r tableRows, size int64
 	return r, r.frames.Size() + r.players.Size(), err
 }
 
-// eachFrame calls fn for the frames of a part of a chunk, with what tables have of them. They may
-// begin anew.
+// eachFrame calls fn for each frame of a part of a chunk, with what tables need. It may begin again
+// at the first frame.
 func (t *tree) eachFrame(ctx context.Context, x *Index, k partKey, fn func(i int, f *Frame) error) error {
 	info, n := x.Chunks[k.chunk].part(k.part), 0
 	next := func(f *Frame) error {
@@ -341,7 +341,7 @@ func (t *tree) eachFrame(ctx context.Context, x *Index, k partKey, fn func(i int
 	return nil
 }
 
-// For how many rows there is room before there are any.
+// The number of rows that there is room for at first.
 const (
 	framesRoom  = 1 << 10
 	playersRoom = framesRoom * 8

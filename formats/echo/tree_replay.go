@@ -9,9 +9,9 @@ import (
 	"recfs/nodes"
 )
 
-// Format is the .echoreplay format. It has no extension, because files of that name are shown as
-// they are (docs/tree/README.md section 1): a recording is one by its first bytes, where these are
-// asked for.
+// Replay is the .echoreplay format. It has no extension, because files of that name are shown as
+// plain files (docs/tree/README.md section 1). Only their first bytes make them recordings, with
+// --sniff.
 var Replay = formats.Format{
 	Name: replayName, Called: called, Match: matchReplay,
 	Open:      openReplay,
