@@ -9,8 +9,8 @@ const boneFloats = NumBones * (3 + 4)
 
 // boneShare is how many bytes of chunks there are for each byte of bones in checkpoints. With 8
 // players a checkpoint has bones every 80 KiB, which are 60 frames: real chunks are longer, so each
-// has its own. To learn the bones of a chunk without them, the frames since the last checkpoint with
-// bones must be decoded.
+// has its own. To learn the bones of a chunk without them, the frames since the last checkpoint
+// with bones must be decoded.
 const boneShare = 16
 
 // pass counts a chunk of n bytes. The checkpoint of the next one has the bones if they are due.

@@ -106,8 +106,9 @@ type butterChunk struct {
 	held    *formats.Held // its frames, from freeFrames on
 }
 
-// The memory of a chunk's frames is charged in steps once it exceeds freeFrames, which is 100 frames
-// with bones of 15 players. A chunk keeps at most partFrames at once, which is 700 such frames.
+// The memory of a chunk's frames is charged in steps once it exceeds freeFrames, which is 100
+// frames with bones of 15 players. A chunk keeps at most partFrames at once, which is 700 such
+// frames.
 const (
 	freeFrames = 2 << 20
 	frameStep  = 1 << 20

@@ -19,8 +19,8 @@ import (
 // smallChunk is how many bytes of a chunk are in memory at once. Real chunks have some 40 KiB.
 const smallChunk = 256 << 10
 
-// A chunkBytes is what a chunk decompresses to, as far as it can be read. A text that is longer than
-// those of real chunks is decompressed as it is read, each time that it is read.
+// A chunkBytes is what a chunk decompresses to, as far as it can be read. A text that is longer
+// than those of real chunks is decompressed as it is read, each time that it is read.
 type chunkBytes struct {
 	held []byte // all of it, unless it is streamed
 	room *room  // that held is in; nil: it is streamed
@@ -82,8 +82,8 @@ func packingOf(compression uint8, head []byte) packing {
 
 // unpack returns the text of a chunk of n bytes at off that is longer than smallChunk. It
 // decompresses the chunk once, up to limit, to learn the length of the text, and a second time if a
-// later frame asks for a larger window than the first. bad says why the text ends early, err that it
-// cannot be read.
+// later frame asks for a larger window than the first. bad says why the text ends early, err that
+// it cannot be read.
 func unpack(ctx context.Context, r formats.ReaderAt, off, n int64, pack packing, limit int64) (t *chunkBytes, bad, err error) {
 	t, bad, err = unpackOnce(ctx, nodes.NewCursor(r, off, n), pack, limit)
 	if errors.Is(bad, zstd.ErrWindowSizeExceeded) && pack.window < mostWindow {
@@ -141,8 +141,8 @@ type feed struct {
 	buf []byte
 }
 
-// reader returns the beginning of the text, and a feed of the rest, nil if there is none. The memory
-// for it is charged to ctx until done is called.
+// reader returns the beginning of the text, and a feed of the rest, nil if there is none. The
+// memory for it is charged to ctx until done is called.
 func (t *chunkBytes) reader(ctx context.Context) (b []byte, f *feed, done func(), err error) {
 	if t.src == nil {
 		return t.held, nil, func() {}, nil

@@ -173,8 +173,8 @@ func (h *Header) CompressionName() string {
 // freeTable is how many bytes at the start of a file are read for its header without being charged.
 const freeTable = 64 << 10
 
-// readHeader reads the header and the chunk table of a file of the given size. The Header takes five
-// times the bytes that are stored, which are in memory twice while they are read.
+// readHeader reads the header and the chunk table of a file of the given size. The Header takes
+// five times the bytes that are stored, which are in memory twice while they are read.
 func readHeader(ctx context.Context, r formats.ReaderAt, size int64) (*Header, error) {
 	held, err := formats.Charge(ctx, 0)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	maxProblems = 1 << 12 // problems that are listed, of some 200 bytes each
 )
 
-// Scan returns the index of the first bytes of the file. It may go on from an earlier index of fewer
-// bytes. If these are not all bytes of the file, only chunks that are whole are in the index.
+// Scan returns the index of the first bytes of the file. It may go on from an earlier index of
+// fewer bytes. If these are not all bytes of the file, only chunks that are whole are in the index.
 func (r *butterReader) Scan(ctx context.Context, bytes int64, earlier formats.Index) (*Index, error) {
 	held, err := formats.Charge(ctx, int64(chunkCost*len(r.Header.Chunks)))
 	if err != nil {
@@ -169,8 +169,9 @@ func (r *butterReader) Chunk(ctx context.Context, x *Index, n, first int, before
 	return r.chunk(n, first, c, e), cost, nil
 }
 
-// start returns what chunk n starts from. If its checkpoint has no bones, they are those of the last
-// frame of the chunk before, if that is in memory. Otherwise earlier chunks are decoded for them.
+// start returns what chunk n starts from. If its checkpoint has no bones, they are those of the
+// last frame of the chunk before, if that is in memory. Otherwise earlier chunks are decoded for
+// them.
 func (r *butterReader) start(ctx context.Context, x *Index, n int, before *Chunk) (carry, error) {
 	from, err := decodeCarry(x.Chunks[n].State)
 	if err != nil || from.complete() {

@@ -52,8 +52,8 @@ const probed = 8
 // chooseLayout finds the layout by trying (docs/formats/butter.md section 11): the first under
 // which a chunk makes sense in every respect, or else the one that got furthest.
 //
-// A wrong layout gets out of step in the key frame, but may get back into step there, most easily in
-// the string of the rules block. So of the layouts that pass, one is preferred that places
+// A wrong layout gets out of step in the key frame, but may get back into step there, most easily
+// in the string of the rules block. So of the layouts that pass, one is preferred that places
 // everything near the map.
 func (r *butterReader) chooseLayout(ctx context.Context) error {
 	candidates := layoutsOf(r.Header.Version)

@@ -31,8 +31,8 @@ type Chunk struct {
 	base int // of Frames[0], in the functions
 }
 
-// Files that are too long for memory are rendered a piece at a time. A piece has PieceFrames frames,
-// or fewer if their lines have pieceText bytes.
+// Files that are too long for memory are rendered a piece at a time. A piece has PieceFrames
+// frames, or fewer if their lines have pieceText bytes.
 const (
 	PieceFrames = 32
 	pieceText   = 1 << 20

@@ -1,7 +1,7 @@
-// Package echo reads recordings of Echo VR in both of their formats: butter_*.go decode .butter, and
-// replay_*.go decode .echoreplay. The other files serve both: the frame, its JSON in the shape of
-// the game's own API, and what is made of a whole recording (events, scores, tables, the .echoreplay
-// archive).
+// Package echo reads recordings of Echo VR in both of their formats: butter_*.go decode .butter,
+// and replay_*.go decode .echoreplay. The other files serve both: the frame, its JSON in the shape
+// of the game's own API, and what is made of a whole recording (events, scores, tables, the
+// .echoreplay archive).
 //
 // # .butter
 //
@@ -70,8 +70,9 @@
 //     it is the identity.
 //   - A clock that is negative or not finite has the display 00:00.00.
 //   - The frames of one chunk may take 512 MiB of memory, nearly all of it players and bones. A
-//     frame beyond that counts as one that does not decode. At most 8 MiB of frames are in memory at
-//     once: a longer chunk is decoded in parts, and each part takes a walk through the whole chunk.
+//     frame beyond that counts as one that does not decode. At most 8 MiB of frames are in memory
+//     at once: a longer chunk is decoded in parts, and each part takes a walk through the whole
+//     chunk.
 //
 // # .echoreplay
 //

@@ -75,8 +75,8 @@ func (p *Part) text() (n int64) {
 	return n
 }
 
-// place counts the frames before each chunk and the memory of the events. It finds the first and the
-// last chunk with frames.
+// place counts the frames before each chunk and the memory of the events. It finds the first and
+// the last chunk with frames.
 func (x *Index) place() {
 	n := 0
 	x.firstShown, x.behindShown = 0, 0

@@ -14,8 +14,8 @@ type lineParser struct {
 	sound          bool        // the documents are known to be JSON
 }
 
-// An object describes a kind of object in the game's API, which is made of a T. Its table of members
-// serves to write objects, to read them, and to put their members in order.
+// An object describes a kind of object in the game's API, which is made of a T. Its table of
+// members serves to write objects, to read them, and to put their members in order.
 type object[T any] struct {
 	shape
 	members []member[T] // in the order in which they are shown
@@ -87,8 +87,8 @@ func (o *object[T]) pick(b []byte, v *T, w frameContext, keys ...string) []byte 
 	return b
 }
 
-// read reads the next value. It is fast if the members come in the order of the table. Of two members
-// with the same key the last one counts.
+// read reads the next value. It is fast if the members come in the order of the table. Of two
+// members with the same key the last one counts.
 func (o *object[T]) read(r *lineParser, v *T, l *Lacks) {
 	next := 0
 	for key := range r.Members() {

@@ -30,8 +30,8 @@ func (c *replayChunk) charge(b []byte) error {
 	return c.held.Grow(max(textCost(c.kept+n, c.longest)-c.held.Size(), 0))
 }
 
-// add takes the next line. The chunk keeps parts of the line itself, or copies if keep, unless it is
-// nil, says that the line will be overwritten.
+// add takes the next line. The chunk keeps parts of the line itself, or copies if keep, unless it
+// is nil, says that the line will be overwritten.
 func (c *replayChunk) add(b []byte, keep func() bool) lineKind {
 	f, kind := c.line(trim(b))
 	if kind == frameLine {

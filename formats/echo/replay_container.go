@@ -154,8 +154,8 @@ func (f *flow) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// flowMargin is how far before the end of its bytes a pass stops between two chunks, so that it does
-// not end inside a chunk: 300 deflated frames have fewer bytes.
+// flowMargin is how far before the end of its bytes a pass stops between two chunks, so that it
+// does not end inside a chunk: 300 deflated frames have fewer bytes.
 const flowMargin = 8 << 20
 
 // flowFrom returns the flow of the text from at on: the one that the pass of the earlier index left

@@ -92,7 +92,8 @@ func readReplayIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Ind
 // of these lie within chunkText.
 const maxParts = chunkText/partText + 2
 
-// soundParts reports whether a chunk has no more parts, frames and bytes in a part than a pass makes.
+// soundParts reports whether a chunk has no more parts, frames and bytes in a part than a pass
+// makes.
 func soundParts(info *ChunkInfo) bool {
 	return info.Ticks <= chunkFrames && len(info.Parts) <= maxParts && !slices.ContainsFunc(info.Parts, func(p Part) bool { return p.Stored > partText+maxLine })
 }

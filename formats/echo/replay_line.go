@@ -66,8 +66,8 @@ func parseStamp(b []byte) (ms int64, ok bool) {
 	return time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1e6, time.UTC).UnixMilli(), true
 }
 
-// A replayFrame is a frame with the text of its documents. They are JSON, but may have bytes that are
-// not UTF-8.
+// A replayFrame is a frame with the text of its documents. They are JSON, but may have bytes that
+// are not UTF-8.
 type replayFrame struct {
 	Frame
 	session, bones []byte

@@ -46,15 +46,15 @@ const (
 // moved is memory for what is moved.
 var moved = sync.Pool{New: func() any { return new([quickBytes]byte) }}
 
-// appendOrdered appends a valid JSON value, without space between its tokens and with the members of
-// objects in the order of s. It takes no further memory, however many members there are.
+// appendOrdered appends a valid JSON value, without space between its tokens and with the members
+// of objects in the order of s. It takes no further memory, however many members there are.
 func appendOrdered(dst, value []byte, s *shape) []byte {
 	w := jsonenc.Walk(value)
 	return s.appendNext(dst, &w, true)
 }
 
-// appendNext is appendOrdered for the next value. Without quick it looks for the keys of each object
-// before it appends the object.
+// appendNext is appendOrdered for the next value. Without quick it looks for the keys of each
+// object before it appends the object.
 func (s *shape) appendNext(dst []byte, w *jsonenc.Walker, quick bool) []byte {
 	c := w.Peek()
 	switch {

@@ -107,8 +107,8 @@ func (l *lineReader) grow(n int) error {
 	return nil
 }
 
-// keep gives up the memory of the line to the caller, and reports whether it did. It does not if the
-// line fills less than half of that memory.
+// keep gives up the memory of the line to the caller, and reports whether it did. It does not if
+// the line fills less than half of that memory.
 func (l *lineReader) keep() bool {
 	if len(l.buf) < cap(l.buf)/2 {
 		return false
@@ -165,8 +165,8 @@ func (s *replayScan) finish(r *replayReader, x *Index) {
 	}
 }
 
-// The text of a part is charged from freeText on: its lines, which stay in memory, and room to render
-// the longest.
+// The text of a part is charged from freeText on: its lines, which stay in memory, and room to
+// render the longest.
 const freeText = partText + freeLine
 
 // textCost returns how much is charged for a part, given its text and its longest line.

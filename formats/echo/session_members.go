@@ -205,8 +205,8 @@ var (
 	handShape = newShape("pos", "forward", "left", "up")
 )
 
-// pose is one of the poses of a player, of which only the position is read. In old recordings a hand
-// is just a list.
+// pose is one of the poses of a player, of which only the position is read. In old recordings a
+// hand is just a list.
 func pose(key string, s *shape, which, bit int) member[Player] {
 	start := `{"` + s.keys[0] + `":`
 	return member[Player]{

@@ -9,16 +9,16 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// A Tail is the saved state of a pass after the last chunk that further bytes cannot change. When the
-// recording has grown, or the pass was interrupted, another pass goes on from there. The chunks that
-// follow are made again.
+// A Tail is the saved state of a pass after the last chunk that further bytes cannot change. When
+// the recording has grown, or the pass was interrupted, another pass goes on from there. The chunks
+// that follow are made again.
 
 // CodeTruncated is the problem of a file that ends too early.
 const CodeTruncated = "truncated"
 
-// Resume returns a Builder that goes on from an earlier index, or begins anew if that is nil. layout
-// names the layout of the chunks. If the index has another layout, or does not say how to go on, the
-// error is ErrOther. text says that sessions are stored as text.
+// Resume returns a Builder that goes on from an earlier index, or begins anew if that is nil.
+// layout names the layout of the chunks. If the index has another layout, or does not say how to go
+// on, the error is ErrOther. text says that sessions are stored as text.
 func Resume(earlier formats.Index, layout string, text bool) (*Builder, error) {
 	b := &Builder{layout: layout, players: playersOf(text)}
 	if earlier == nil {
@@ -30,8 +30,8 @@ func Resume(earlier formats.Index, layout string, text bool) (*Builder, error) {
 	return b, nil
 }
 
-// A tail is what a Tail says, before the rows of frames and players. Without chunks it says only how
-// to begin.
+// A tail is what a Tail says, before the rows of frames and players. Without chunks it says only
+// how to begin.
 type tail struct {
 	Layout         string
 	State          []byte

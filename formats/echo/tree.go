@@ -37,9 +37,9 @@ type Recording struct {
 	// takes. before is the end of the chunk before if that is in memory, else nil.
 	Chunk func(ctx context.Context, x *Index, n int, info *ChunkInfo, before *Chunk) (*Chunk, int64, error)
 
-	// Visit calls fn for each frame that Chunk decodes, up to the number in the index, with what tables
-	// need. A frame is valid until fn returns. ok is false if only Chunk can tell which frames there
-	// are.
+	// Visit calls fn for each frame that Chunk decodes, up to the number in the index, with what
+	// tables need. A frame is valid until fn returns. ok is false if only Chunk can tell which frames
+	// there are.
 	Visit func(ctx context.Context, n int, info *ChunkInfo, fn func(f *Frame) error) (ok bool, err error)
 
 	// Data returns the file that shows the bytes of chunk n, which are readable.

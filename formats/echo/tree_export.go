@@ -287,8 +287,8 @@ func (t *tree) tables() []views.Table[Index] {
 	}}
 }
 
-// tableRows are the rows that a part of a chunk has in frames and players. They take a quarter of the
-// memory of the frames, and have no pointers for the garbage collector to follow.
+// tableRows are the rows that a part of a chunk has in frames and players. They take a quarter of
+// the memory of the frames, and have no pointers for the garbage collector to follow.
 type tableRows struct{ frames, players *columnar.Batch }
 
 // loadRows makes the rows of a part of a chunk. It does not keep the frames.

@@ -10,14 +10,14 @@ import (
 	"recfs/formats/internal/indexfile"
 )
 
-// A checkpoint is the replay before a tick range, encoded: most of them are never played from.
+// A checkpoint is the replay before a tick range. It stays encoded, as most are never played from.
 type checkpoint struct {
 	Range  int
 	Replay []byte
 }
 
-// The tick ranges from one checkpoint up to the next are a stretch, which has the number of the
-// checkpoint. Those before the first one are stretch -1.
+// The tick ranges from a checkpoint up to the next are a stretch. It has the number of the
+// checkpoint. The ranges before the first checkpoint are stretch -1.
 
 // stretch returns the stretch that a tick range is in.
 func (x *index) stretch(number int) int {
@@ -44,14 +44,14 @@ func (x *index) rangeOf(n int64) int {
 	return i
 }
 
-// encode returns everything that a replay knows.
+// encode returns all that a replay knows.
 func (p *replay) encode() []byte {
 	w := &indexfile.Writer{}
 	p.code(indexfile.Codec{W: w})
 	return w.Bytes()
 }
 
-// decode reads what encode returned into a replay without anything.
+// decode reads what encode returned into a new replay.
 func (p *replay) decode(b []byte) error {
 	r := indexfile.NewReader(formatName, b)
 	p.code(indexfile.Codec{R: r})
@@ -108,7 +108,7 @@ func (e *entity) code(c indexfile.Codec) {
 	})
 }
 
-// codeText is for a text that is kept longer than what it is read from.
+// codeText writes or reads a text. What is read is a copy, so that it does not keep the index.
 func codeText(c indexfile.Codec, text *[]byte) {
 	if c.Values(text); c.R != nil {
 		*text = bytes.Clone(*text)
@@ -121,7 +121,7 @@ func (p *position) code(c indexfile.Codec) {
 	}
 }
 
-// codeMap goes on over a map, in the order of its keys. Each entry takes at least size bytes.
+// codeMap writes or reads a map in the order of its keys. Each entry takes at least size bytes.
 func codeMap[K comparable, V any](c indexfile.Codec, m *map[K]V, size int, compare func(a, b K) int, each func(*K, *V)) {
 	keys := slices.SortedFunc(maps.Keys(*m), compare)
 	if c.R != nil && *m == nil {

@@ -45,7 +45,7 @@ type chunk struct {
 	lost       bool              // an entry of the section failed: the world is unknown
 	foreign    bool              // decoding stopped at an event whose id the schema lacks
 	final      int64             // tick of the last complete record
-	known      int64             // last tick of which is known what happened; before entry.Start: none
+	known      int64             // last tick whose events are known; before entry.Start: none
 	stop       *formats.Problem  // where decoding stopped, nil if it came to the end
 	problems   []formats.Problem // stop and what else was found
 	short      error             // there was too little memory, see formats.Charge
@@ -55,14 +55,13 @@ type chunk struct {
 // eventSize is about what an event takes in memory.
 const eventSize = 256
 
-// weight returns the bytes that the chunk keeps alive.
+// weight returns how many bytes of memory the chunk takes.
 func (c *chunk) weight() int64 {
 	return int64(cap(c.text)) + 64*int64(cap(c.ticks)) + eventSize*int64(cap(c.events)+cap(c.entries)) + c.gathered + 1<<10
 }
 
-// decodedPerByte is about how many bytes decoding takes for each of a body: the body, its text, and
-// an event for each
-// 16. What needs more is charged as it grows.
+// decodedPerByte is about how much memory decoding takes for each byte of a body: the byte itself,
+// its text, and an event for every 16 bytes. A chunk that needs more is charged as it grows.
 const (
 	decodedPerByte = 1 + textPerBody + eventSize/16
 	textPerBody    = 12
@@ -76,11 +75,11 @@ func (r *Reader) bodyPeak(i int) int64 {
 	return 512<<10 + min(max(r.Entry(i).Stored, 0), r.limits.Body+firstAlloc) + r.claimed(i)
 }
 
-// claimed returns the size that the body of chunk i has at most.
+// claimed returns the greatest size of the body of chunk i, as the index claims.
 func (r *Reader) claimed(i int) int64 { return min(max(r.Entry(i).Size, 0), r.limits.Body) }
 
-// grown returns how many bytes more are to be charged for a chunk of which n are: while one of its
-// lists grows it is there twice.
+// grown returns how many more bytes must be charged for a chunk that n were charged for. A list
+// that grows is in memory twice.
 func (c *chunk) grown(text []byte, n int64) int64 {
 	need := 2 * (int64(cap(text)) + c.weight())
 	if need <= n {
@@ -140,7 +139,7 @@ func (c *chunk) SnapshotLines(l Layout) []byte {
 	return out
 }
 
-// appendStop appends the line that says why no more follow, if p is set.
+// appendStop appends the line that says why no further lines follow, unless p is nil.
 func appendStop(dst []byte, p *formats.Problem) []byte {
 	if p == nil {
 		return dst

@@ -55,8 +55,8 @@ func lastPlacements(list []placement) []placement {
 	return out
 }
 
-// positionRow adds where an entity was after a tick. It reports whether there is a row: there is
-// none of an entity whose number does not fit its column.
+// positionRow adds where an entity was after a tick. It reports whether it added a row: an entity
+// whose number does not fit its column has none.
 func positionRow(b *columnar.Batch, tick int64, p *placement) bool {
 	if int64(int32(p.entity)) != p.entity {
 		return false
@@ -84,12 +84,12 @@ func (c *chunk) countEvents(n *rowcount.Counter, number int) {
 	})
 }
 
-// addEvents adds the events of a chunk whose text nobody needs any more.
+// addEvents adds the events of a chunk, whose text it overwrites.
 func (c *chunk) addEvents(b *columnar.Batch, number int) {
 	c.eventRows(b, number, func(k int) { b.JSON(c.data(k)) })
 }
 
-// eventRows adds the events of a chunk but for their data.
+// eventRows adds the events of a chunk. data adds the data of an event.
 func (c *chunk) eventRows(b *columnar.Batch, number int, data func(k int)) {
 	for i := range c.ticks {
 		t := &c.ticks[i]
@@ -114,8 +114,8 @@ func (c *chunk) dataLen(k int) int {
 	return max(c.fields(k).len()-c.events[k].aside.len(), len("{")) + len("}")
 }
 
-// data returns the fields of an event as an object, without the one that has a column. It stands in
-// place of the text.
+// data returns the fields of an event as an object, without the field that has a column. It
+// overwrites the text of the event.
 func (c *chunk) data(k int) []byte {
 	fields, aside := c.fields(k), c.events[k].aside
 	if aside.end > 0 {
@@ -129,8 +129,7 @@ func (c *chunk) data(k int) []byte {
 	return c.text[fields.start : fields.end+1]
 }
 
-// fields returns where the members of an event's object are behind the id, each with a comma before
-// it.
+// fields returns the place of the members behind the id in an event's object, each behind a comma.
 func (c *chunk) fields(k int) span {
 	e := &c.events[k]
 	end := e.text.end - uint32(len("}"))

@@ -20,13 +20,13 @@ type compaction struct {
 	scratch  io.Writer
 	progress func(done, all int64)
 	report   *formats.CompactReport
-	kept     []Entry // in the order of ticks; their offsets count from the begin of scratch
+	kept     []Entry // in the order of ticks; their offsets count from the start of scratch
 	stored   int64
 	frame    []byte
 }
 
-// compact is the Compact of the format (docs/formats/hcrp.md section 11): every chunk that can be
-// read is recompressed, in the order of ticks. Damage is no error but is in the report.
+// compact is the Compact of the format (docs/formats/hcrp.md section 11). It compresses every chunk
+// that can be read again, in the order of ticks. Damage is not an error: it is in the report.
 func compact(ctx context.Context, rec formats.Recording, w io.Writer, scratch formats.Scratch, opt formats.CompactOptions) (*formats.CompactReport, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(cmp.Or(opt.Level, 19))),
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
@@ -57,8 +57,8 @@ func compact(ctx context.Context, rec formats.Recording, w io.Writer, scratch fo
 	return c.report, err
 }
 
-// recording adds what is whole of a recording, and returns that, with a header of its own if that
-// is lost.
+// recording adds all chunks of a recording that are whole, and returns the recording. If its header
+// is lost it gets a new one.
 func (c *compaction) recording(ctx context.Context, rec formats.Recording) (*Reader, error) {
 	if lost, ok := rec.Head.(*ruin); ok {
 		if lost.salvage == nil {
@@ -83,7 +83,7 @@ func (c *compaction) recording(ctx context.Context, rec formats.Recording) (*Rea
 	return r, err
 }
 
-// missingEntries returns the problems that say that chunks are not known of.
+// missingEntries returns the problems that mean that the index lacks chunks.
 func (r *Reader) missingEntries() (list []formats.Problem) {
 	for _, p := range r.Problems[:len(r.Problems)-r.chunkProblems] {
 		if p.Code == codeIndexTruncated || p.Code == codeIndexCount || p.Code == codeIndexEntry && p.Chunk == nil {
@@ -123,7 +123,7 @@ func (c *compaction) readable(ctx context.Context, r *Reader) error {
 	return nil
 }
 
-// add writes a chunk, which is the one at place k.
+// add writes a chunk, at place k of those that are kept.
 func (c *compaction) add(k int, e Entry, body []byte) error {
 	c.frame = c.enc.EncodeAll(body, c.frame[:0])
 	e.Raw, e.Stored = c.stored, int64(len(c.frame))
@@ -144,7 +144,8 @@ func (c *compaction) salvaged(ctx context.Context, s *salvageSource) error {
 	return err
 }
 
-// unnamed adds a chunk that no index names, if it tells its ticks and no other has one of them.
+// unnamed adds a chunk that no index names, if its ticks are known and no other chunk has any of
+// them.
 func (c *compaction) unnamed(ctx context.Context, s *salvageSource, f frame, number int) error {
 	c.report.Unnamed++
 	r, err := s.rescue(ctx, f, number)
@@ -170,8 +171,8 @@ func (c *compaction) unnamed(ctx context.Context, s *salvageSource, f frame, num
 	return c.add(k, e, r.body)
 }
 
-// headed returns a recording of no chunks whose header knows nothing but the version: that of which
-// the schema decodes the first chunk.
+// headed returns a recording without chunks, whose header has nothing but the version: the one
+// whose schema decodes the first chunk.
 func (s *salvageSource) headed(ctx context.Context) (*Reader, error) {
 	list, err := s.find(ctx, 1)
 	if err != nil {
@@ -236,8 +237,8 @@ func (r *Reader) compactedSize() (int64, error) {
 	return n, nil
 }
 
-// compactedPreamble returns what is before the frames in the recording as one file: the preamble
-// with absolute offsets, the frames in the order of the index after it.
+// compactedPreamble returns the preamble of the recording as one file. Its offsets are absolute:
+// the frames follow it in the order of the index.
 func (r *Reader) compactedPreamble(ctx context.Context) ([]byte, error) {
 	offset := r.Header.IndexEnd()
 	preamble := slices.Concat(r.header, r.metadata, r.index)

@@ -20,7 +20,7 @@ var (
 	_ formats.Index = (*ruin)(nil)
 )
 
-// A head is what opening learns of a recording.
+// A head is what is known of a recording once it is open.
 type head struct {
 	*Tables
 	beside    bool // the schema lies beside the recording
@@ -65,8 +65,8 @@ func (h *head) Append(b []byte) []byte {
 	return w.Bytes()
 }
 
-// readHead reads what Append of a head wrote. A schema that lies beside the recording, and the
-// dictionary, are looked for again.
+// readHead reads what Append of a head wrote. It looks again for the dictionary, and for a schema
+// beside the recording.
 func (o Options) readHead(ctx context.Context, in formats.Input, saved []byte) (formats.Head, error) {
 	r := indexfile.NewReader(formatName, saved)
 	p := savedPreamble(r, o.Limits.withDefaults())
@@ -97,8 +97,8 @@ func (o Options) readHead(ctx context.Context, in formats.Input, saved []byte) (
 	return h, nil
 }
 
-// Memory is about what the head keeps alive: an entry takes 32 bytes, and its places in the order
-// of ticks 8 more.
+// Memory is about how many bytes the head takes: an entry takes 32 bytes, and 8 more for its place
+// in the order of ticks.
 func (h *head) Memory() int64 {
 	return int64(1<<10 + len(h.metadata) + len(h.index) + 40*cap(h.entries) + 16*cap(h.segments) + 160*len(h.Problems))
 }
@@ -121,8 +121,8 @@ func beside(found formats.Head) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// besideFiles is Files of what lies beside. All files of a directory that is a recording are part
-// of its version.
+// besideFiles is the Files of [formats.Beside]. If a recording is a directory, all files in it are
+// part of its version anyway.
 func besideFiles(in formats.Input, found formats.Head) (names []string, ok bool) {
 	h, ok := found.(*head)
 	if !ok {
@@ -141,8 +141,8 @@ func besideFiles(in formats.Input, found formats.Head) (names []string, ok bool)
 	return names, true
 }
 
-// worthSaving is how many bytes of bodies a recording has whose index is worth a file on disk: to
-// read one takes as long as to index so much.
+// worthSaving is how many bytes of bodies make an index worth a file on disk. Reading the file
+// takes as long as indexing that much.
 const worthSaving = 64 << 10
 
 // isWorthSaving is the Keep of the format.
@@ -151,7 +151,7 @@ func isWorthSaving(found formats.Head) bool {
 	return ok && h.bodyBytes() >= worthSaving
 }
 
-// scan is the Scan of the format: the chunks are decoded that an earlier index does not have.
+// scan is the Scan of the format. It decodes the chunks that an earlier index does not have.
 func scan(ctx context.Context, in formats.Input, found formats.Head, earlier formats.Index) (formats.Index, error) {
 	h, ok := found.(*head)
 	if !ok {
@@ -226,15 +226,15 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	return s, nil
 }
 
-// A ruin is a directory of segments whose preamble does not open: it takes the place of its head
-// and its index.
+// A ruin is a directory of segments whose preamble does not open. It stands for both its head and
+// its index.
 type ruin struct {
 	why     *formats.Error
 	salvage *salvageSource // nil: there is nothing to salvage
 }
 
-// openLost opens a directory whose preamble does not. If that is lost, what the segments hold is
-// taken for chunks of the published layout, with any of the built-in schemas.
+// openLost opens a directory whose preamble does not open. If the preamble is lost, the frames in
+// its segments count as chunks of the published layout, with one of the built-in schemas.
 func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Error) (*ruin, error) {
 	if why.Code != codeHeaderTruncated {
 		return &ruin{why: why}, nil

@@ -12,20 +12,20 @@ import (
 // An eventFormat is what is needed to decode the bodies of a recording.
 type eventFormat struct {
 	layout Layout
-	schema *Schema // nil: no events can be told apart
+	schema *Schema // nil: events cannot be told apart
 	limits Limits
 }
 
-// An account is the memory that is counted for a chunk while it is decoded.
+// An account is the memory that is charged for a chunk while it is decoded.
 type account struct {
-	held *formats.Held // nil: it is not counted
+	held *formats.Held // nil: nothing is charged
 	n    int64         // bytes
-	used *chunk        // that nobody needs any more, whose memory is taken; nil: there is none
+	used *chunk        // a chunk that is no longer needed, whose memory is used again; nil: none
 
 	floats *jsonenc.Floats // of the chunks before, nil: none are remembered
 }
 
-// anyRange is an entry for a chunk that no index names.
+// anyRange is the entry of a chunk that no index names.
 var anyRange = Entry{Ticks: 1 << 31, Flags: flagSnapshot}
 
 // A decoder turns the body of one chunk into text and events.
@@ -43,9 +43,9 @@ func (f eventFormat) decode(number int, e Entry, body []byte) *chunk {
 	return f.decodeIn(account{}, false, number, e, body)
 }
 
-// decodeIn decodes a body with the memory that is counted. If that does not suffice the chunk says
-// so, and is not whole. A quiet decoder gives no text, so an event has just its numbers. A long
-// body is decoded with its text all the same, as that may be longer than a chunk's can be.
+// decodeIn decodes a body within an account of memory. If there is too little, the chunk is not
+// whole and says so. A quiet decoder makes no text, so events have just their numbers. It still
+// makes the text of a long body, as that may exceed the limit of a chunk.
 func (f eventFormat) decodeIn(memory account, quiet bool, number int, e Entry, body []byte) *chunk {
 	ch := &chunk{entry: e, known: e.Start - 1}
 	d := &decoder{
@@ -75,8 +75,8 @@ func (f eventFormat) decodeIn(memory account, quiet bool, number int, e Entry, b
 	return ch
 }
 
-// section steps over a snapshot section (docs/formats/hcrp.md section 7.2); false if it does not
-// fit, and then nothing of the chunk can be decoded.
+// section steps over a snapshot section (docs/formats/hcrp.md section 7.2). It returns false if the
+// section does not fit: then nothing of the chunk can be decoded.
 func (d *decoder) section() bool {
 	ch := d.chunk
 	if d.layout != Design || !ch.entry.Snapshot() {
@@ -94,8 +94,8 @@ func (d *decoder) section() bool {
 	return true
 }
 
-// entries decodes the entries of the snapshot section after the ticks, so that the lines are one
-// piece of the text.
+// entries decodes the entries of the snapshot section. It comes after the ticks, so that their
+// lines are one piece of the text.
 func (d *decoder) entries(body []byte) {
 	ch := d.chunk
 	if d.schema.section == nil || ch.section.end == 0 {
@@ -175,7 +175,7 @@ func (d *decoder) records() {
 	ch.known = ch.entry.Last()
 }
 
-// charge counts what the chunk has grown by; false if there is too little memory.
+// charge charges what the chunk has grown by; false if there is too little memory.
 func (d *decoder) charge() bool {
 	if d.memory.held == nil {
 		return true
@@ -187,8 +187,8 @@ func (d *decoder) charge() bool {
 	return d.chunk.short == nil
 }
 
-// record decodes the events of one tick; false if one of them could not be. Once it is known which
-// of the first ones form a snapshot, it decodes them again, to say so in their objects.
+// record decodes the events of one tick; false if it could not decode them all. If the first of
+// them form a snapshot, it decodes the tick a second time to say so in their objects.
 func (d *decoder) record(n int64, count int) bool {
 	ch, begin, start := d.chunk, *d.c, len(d.out)
 	first, problems, gathered := len(ch.events), len(ch.problems), d.gathered
@@ -239,8 +239,7 @@ func (d *decoder) tick(n int64, count int) tick {
 	return t
 }
 
-// event decodes the next event; false if that could not be done and nobody knows where the next one
-// begins.
+// event decodes the next event; false if it failed and the start of the next event is unknown.
 func (d *decoder) event() bool {
 	at := d.c.Offset()
 	id := varint(d.c)

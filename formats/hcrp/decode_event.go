@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// begin makes room for an event at the end of list and lets d fill it.
+// begin makes room for an event at the end of list, for d to fill.
 func (d *values) begin(list []event, id int32, def *eventDef) []event {
 	n := len(list)
 	list = slices.Grow(list, 1)[:n+1]
@@ -14,8 +14,8 @@ func (d *values) begin(list []event, id int32, def *eventDef) []event {
 	return list
 }
 
-// column notes the field of which a table has a column, from start on in the text, if it is a whole
-// number.
+// column notes the field that has a column in a table, if it is a whole number. It begins at start
+// in the text.
 func (d *values) column(f *field, start int) {
 	value := d.out[min(start+len(f.key), len(d.out)):]
 	if d.quiet || !isWhole(value) {
@@ -41,7 +41,7 @@ func (d *values) add(text string) {
 	}
 }
 
-// keep stores the value of a field just decoded in the event.
+// keep stores the value of a field that was just decoded in the event.
 func (d *values) keep(f *field, text span) {
 	e, c := d.ev, f.capture
 	if c == captureEntity && d.huge(f.typ.kind) {
@@ -66,7 +66,7 @@ func (d *values) keep(f *field, text span) {
 	}
 }
 
-// skip reads past a value that nothing is made of, if it is of a kind of which there are many.
+// skip reads past a value that nothing is made of, if it is of a frequent kind.
 func (d *values) skip(k kind) bool {
 	switch k {
 	case kindVarint:

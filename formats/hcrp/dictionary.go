@@ -17,11 +17,12 @@ import (
 // trainedMagic begins a trained zstd dictionary; anything else is raw.
 var trainedMagic = []byte{0x37, 0xa4, 0x30, 0xec}
 
-// A dictionary is what the chunks of a recording were compressed with.
+// A dictionary is a zstd dictionary, with which the chunks of a recording were compressed.
 type dictionary struct{ trained, raw []byte }
 
-// findDictionary returns the dictionary with that id, or nil for id 0. It looks into the configured
-// directories, then beside the recording. A *formats.UnreadError means that there may be one.
+// findDictionary returns the dictionary with an id, or nil for id 0. It looks into the configured
+// directories, then beside the recording. A *formats.UnreadError means that there may be one that
+// cannot be read now.
 func findDictionary(id uint16, dirs []iofs.FS, beside iofs.FS, limits Limits) (*dictionary, error) {
 	if id == 0 {
 		return nil, nil
@@ -69,7 +70,7 @@ func readDictionary(fsys iofs.FS, name string, limits Limits) (*dictionary, erro
 	return &dictionary{trained: b}, nil
 }
 
-// sum identifies the dictionary; nil if there is none.
+// sum returns a checksum of the dictionary, nil if there is none.
 func (d *dictionary) sum() []byte {
 	if d == nil {
 		return nil

@@ -18,10 +18,10 @@ func appendVarint(dst []byte, n int64) []byte {
 	return binary.AppendUvarint(dst, uint64(uint32(n)))
 }
 
-// fileNumber stands for a file in the place of the number of a segment.
+// fileNumber is the number of a recording that is one file, where others have a segment's.
 const fileNumber = -1
 
-// A place is where bytes lie: in a segment, or in the file.
+// A place is where bytes are: in a segment, or in the file.
 type place struct {
 	segment int64 // or fileNumber
 	offset  int64
@@ -111,7 +111,7 @@ func parseEntry(c *wire.Cursor) Entry {
 	return e
 }
 
-// appendEntries appends an index whose byte offsets are moved by base.
+// appendEntries appends an index, and adds base to its byte offsets.
 func appendEntries(dst []byte, list []Entry, base int64) []byte {
 	for i := range list {
 		dst = appendEntry(dst, list[i], base)

@@ -29,9 +29,9 @@ type index struct {
 	// The rows of tables/. Their chunks are counted in the order of ticks.
 	eventRows, positionRows, markerRows *rowcount.Counter
 
-	progress progress          // what was known after the chunks that need not be decoded again
+	progress progress          // the state after the chunks that need not be decoded again
 	sum      [sha256.Size]byte // of their index entries
-	files    []reach           // in which they lie, sorted
+	files    []reach           // which they are in, sorted
 
 	order []int32 // all chunks in the order of ticks
 }
@@ -45,12 +45,12 @@ var unreadable = row{-1, -1}
 
 func newRows(n int) []row { return slices.Repeat([]row{unreadable}, n) }
 
-// A track is the way of one entity, until its id is given to another one.
+// A track is the way of an entity until another entity gets its id.
 type track struct {
 	Entity int64
 	Life   int
 	From   moment  // its first event
-	To     moment  // the first event that is not of it; endless: there is none yet
+	To     moment  // the first event after it; endless: there is none yet
 	Pieces []piece // where its rows are
 }
 
@@ -84,7 +84,7 @@ type piece struct {
 	Size  int64
 }
 
-// A progress is how far an index has come.
+// A progress says how far an index has come.
 type progress struct {
 	chunks, ranges int
 	next           int64 // first tick after the last range
@@ -94,7 +94,7 @@ type progress struct {
 	lost           bool  // a chunk is not readable
 }
 
-// A reach is how much of a file chunks take.
+// A reach says how much of a file the chunks take.
 type reach struct {
 	number int64 // of the segment, or fileNumber
 	size   int64 // of the file

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxSaved     = 1 << 46 // what a length in a saved index may be, so that sums of them are no overflow
-	maxSavedTick = 1 << 33 // after every tick that 32-bit numbers of an index can make
+	maxSaved     = 1 << 46 // greatest length in a saved index, so that no sum of them overflows
+	maxSavedTick = 1 << 33 // beyond all ticks that the 32-bit numbers of an index can reach
 )
 
-// check holds the values of a saved index against each other and against the tables of the
-// recording, so that nothing that uses it needs to doubt them.
+// check checks the values of a saved index against each other and against the tables of the
+// recording, so that nothing else needs to.
 func (x *index) check(t *Tables) error {
 	for _, part := range []struct {
 		name  string

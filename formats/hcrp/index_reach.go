@@ -21,7 +21,7 @@ func (t *Tables) sumOf(n int) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// reach returns the files that the first n chunks in the order of ticks lie in, and that are there.
+// reach returns the files that have the first n chunks in the order of ticks, as far as they exist.
 func (t *Tables) reach(n int) []reach {
 	all := map[int64]reach{}
 	for _, k := range t.byTick[:n] {
@@ -55,8 +55,9 @@ func (x *index) Reach(name string) int64 {
 	return 0
 }
 
-// holds reports whether the recording may go on where the index ends. That it lost chunks is no
-// harm where the files are as long as they were; else the chunks may be there now.
+// holds reports whether the recording may go on where the index ends. If the index lacks chunks
+// that were not readable, the files must have the length that they had: otherwise the chunks may be
+// there now.
 func (x *index) holds(t *Tables) bool {
 	now := t.reach(x.progress.chunks)
 	return x.sum == t.sumOf(x.progress.chunks) && slices.EqualFunc(x.files, now, func(old, now reach) bool {

@@ -16,8 +16,8 @@ func (x *index) Append(b []byte) []byte {
 	return w.Bytes()
 }
 
-// decodeIndex reads what Append wrote, if it is the index of a recording with these chunks. Nothing
-// is sure of the values but that they are there: see check.
+// decodeIndex reads what Append wrote for a recording with these chunks. The values still have to
+// be checked: see check.
 func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
 	r := indexfile.NewReader(formatName, b)
 	x := &index{order: order, rows: newRows(chunks)}

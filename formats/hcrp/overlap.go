@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A claim is what a chunk tells of successive ticks. Where chunks overlap a tick belongs to the
-// claim of the least rank, and of equal ones to the first (docs/tree/hcrp.md section 1).
+// A claim is a run of ticks that a chunk knows of. Where chunks overlap, a tick belongs to the
+// claim of the lowest rank, and among equals to the first (docs/tree/hcrp.md section 1).
 type claim struct {
 	first, last int64
 	chunk       int32
@@ -21,8 +21,8 @@ const (
 	rankPast              // decoding came past the ticks
 )
 
-// claims appends those of the chunk. Where it shares no tick with others it need not tell which
-// ones it records.
+// claims appends the claims of the chunk. If no other chunk shares its ticks, it leaves out which
+// of them are recorded.
 func (c *chunk) claims(list []claim, number int32, shared bool) []claim {
 	ticks := c.ticks
 	if !shared {
@@ -45,8 +45,8 @@ func (c *chunk) claims(list []claim, number int32, shared bool) []claim {
 	return list
 }
 
-// settle returns the ticks that are claimed, each with the chunk to which it belongs. The claims of
-// one chunk come after those of the chunks before it.
+// settle returns the claimed ticks, each with the chunk that it belongs to. The claims are in the
+// order of chunks.
 func settle(claims []claim) (list []tickRange) {
 	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(a.rank, b.rank) })
 	bounds := make([]int64, 0, 2*len(claims))
@@ -55,8 +55,8 @@ func settle(claims []claim) (list []tickRange) {
 	}
 	slices.Sort(bounds)
 	bounds = slices.Compact(bounds)
-	// Of each piece between two bounds, whose it is, and from it on the first one that is nobody's:
-	// the way there is made shorter as it is gone.
+	// owners has the claim that each piece between two bounds belongs to. free leads from each piece
+	// to the first one behind it without an owner; following these links shortens them.
 	owners, free := make([]*claim, len(bounds)), make([]int32, len(bounds))
 	for i := range free {
 		free[i] = int32(i)
@@ -94,8 +94,8 @@ func (r *tickRange) joins(o *tickRange) bool {
 	return r.Last+1 == o.First && r.Chunk == o.Chunk && !r.Cut && !o.Cut
 }
 
-// splits reports whether the chunks before place n in the order of ticks share no tick with those
-// from there on.
+// splits reports whether no tick is shared by chunks before place n in the order of ticks and
+// chunks from there on.
 func (t *Tables) splits(n int) bool {
 	return n == 0 || n == len(t.byTick) || t.Entry(int(t.byTick[n])).Start > int64(t.lasts[n-1])
 }

@@ -17,7 +17,7 @@ type indexer struct {
 	index    *index
 	replay   *replay
 	progress       // where it is
-	given    int64 // bytes of the file that are given to the pass, if it is one
+	given    int64 // how many bytes of the file the pass may read
 
 	current map[int64]int // entity to its track
 	lives   map[int64]int // entity to how many tracks it has
@@ -42,7 +42,7 @@ func newIndexer(r *Reader) *indexer {
 	return s
 }
 
-// resume makes s go on with an index: what follows its progress is taken back.
+// resume makes s go on with an index, without what follows the progress of that.
 func (s *indexer) resume(ctx context.Context, old *index) (err error) {
 	s.index, s.progress = old, old.progress
 	old.ranges = old.ranges[:s.ranges]
@@ -82,7 +82,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 		for end = s.chunks + n; end > s.chunks && !s.splits(end); end-- {
 		}
 	}
-	if s.chunks < end && !s.splits(s.chunks) { // ticks that the index has may belong to others now
+	if s.chunks < end && !s.splits(s.chunks) { // ticks in the index may belong to other chunks now
 		return nil, formats.ErrOther
 	}
 	for s.chunks < end {
@@ -106,13 +106,13 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 	return s.index, nil
 }
 
-// beyond reports whether a chunk lies in bytes that are not given.
+// beyond reports whether a chunk ends after the bytes that the pass may read.
 func (s *indexer) beyond(i int32) bool {
 	return !s.segmented && s.flaw(int(i)) == nil && s.place(int(i)).offset+s.Entry(int(i)).Stored > s.given
 }
 
-// group takes in the chunks up to place end in the order of ticks. All of them together overlap no
-// other.
+// group adds the chunks up to place end in the order of ticks. Together they overlap no other
+// chunk.
 func (s *indexer) group(ctx context.Context, bodies *pass, end int) error {
 	var claims []claim
 	bodies.decoded = 0
@@ -130,7 +130,7 @@ func (s *indexer) group(ctx context.Context, bodies *pass, end int) error {
 		switch {
 		case damaged:
 			s.sound, s.lost = false, true
-			if s.flaw(int(i)) == nil { // else it is known without the index
+			if s.flaw(int(i)) == nil { // otherwise the problem is known without the index
 				s.index.problems.append(bad.Problem())
 			}
 		case err != nil:
@@ -157,7 +157,7 @@ func (s *indexer) unreadable(i int) {
 	s.unknown = max(s.unknown, s.Entry(i).Last())
 }
 
-// chunk takes in a decoded chunk.
+// chunk adds a decoded chunk.
 func (s *indexer) chunk(i int, c *chunk) {
 	s.index.rows[i] = row{int32(c.records), int32(len(c.events))}
 	for _, p := range c.problems {
@@ -179,8 +179,8 @@ func (s *indexer) chunk(i int, c *chunk) {
 	c.countEvents(s.index.eventRows, i)
 }
 
-// advance goes on to tick first, where a chunk begins, unless ticks before it are unknown. A gap in
-// which nothing happened becomes a hole.
+// advance moves on to tick first, where a chunk begins, unless ticks before it are unknown. A gap,
+// in which nothing happened, becomes a hole.
 func (s *indexer) advance(first int64) {
 	n := len(s.index.ranges)
 	if first <= s.next || s.unknown >= s.next || s.Header.Layout == Published {
@@ -192,8 +192,8 @@ func (s *indexer) advance(first int64) {
 	s.next = first
 }
 
-// maxTurns bounds how often chunks are decoded again because they overlap: some can take turns with
-// each tick, and be too large to be kept meanwhile.
+// maxTurns bounds how often overlapping chunks are decoded again. They may take turns at each tick,
+// and be too large to be kept in between.
 const maxTurns = 16
 
 // play plays the ticks that belong to chunks. A body counts once for the next checkpoint.
@@ -229,8 +229,7 @@ func (s *indexer) play(ctx context.Context, bodies *pass, list []tickRange) erro
 	return nil
 }
 
-// maxRange is how many ticks a range has at most, so that a file of rows can be made a range at a
-// time.
+// maxRange is how many ticks a range has at most, so that files of rows can be made range by range.
 const maxRange = 1 << 16
 
 // add plays the ticks of a chunk with a body of size bytes, and appends them as ranges.
@@ -242,10 +241,10 @@ func (s *indexer) add(r tickRange, c *chunk, size int64) {
 	}
 }
 
-// addRange plays a tick range, and appends it. A checkpoint is made
-// before it once at least as many bytes of bodies were played since the last one as the checkpoint
-// takes, so all of them together never outgrow the recording. As the bytes that must be played also
-// grow by 1 with every 16 checkpoints, a recording of very many tiny chunks has few.
+// addRange plays a tick range and appends it. It makes a checkpoint before the range if the bodies
+// that were played since the last one have at least as many bytes as the checkpoint, so checkpoints
+// never take more than the recording. The number of bytes that must be played grows by 1 with every
+// 16 checkpoints, so that a recording of many tiny chunks has few.
 func (s *indexer) addRange(r tickRange, c *chunk, size int64) {
 	number := len(s.index.ranges)
 	if number == 0 || s.played > int64(len(s.index.checkpoints))/16 {
@@ -265,8 +264,8 @@ func (s *indexer) addRange(r tickRange, c *chunk, size int64) {
 	s.index.ranges = append(s.index.ranges, r)
 }
 
-// countTo says that the next rows are of tick n, for a table whose rows are in the order of ticks:
-// a row counts for the last chunk that begins by its tick.
+// countTo tells a table that its next rows are of tick n. Its rows are in the order of ticks, and a
+// row counts for the last chunk that begins at or before its tick.
 func (s *indexer) countTo(rows *rowcount.Counter, n int64) {
 	for k := rows.Chunks(); k < s.chunks && s.Entry(int(s.byTick[k])).Start <= n; k++ {
 		rows.EndChunk()
@@ -340,7 +339,7 @@ func (s *indexer) endTrack(entity int64, at moment) {
 	}
 }
 
-// note notes the markers of a tick range.
+// note adds the markers of a tick range.
 func (s *indexer) note(r *tickRange, c *chunk) {
 	var text []byte
 	for m := range c.markers(r.First, r.Last) {

@@ -10,7 +10,7 @@ import (
 type playback struct {
 	layout Layout
 	index  *index
-	places bool // only where entities are is known
+	places bool // only positions are known, and no world
 	decode func(context.Context, int) (*chunk, error)
 }
 
@@ -58,8 +58,8 @@ func (t *playback) play(ctx context.Context, p *replay, number int, through int6
 	return nil
 }
 
-// walk plays tick ranges, from begin up to before end, until more, if it is set, is false. watch
-// makes the observers of the replay.
+// walk plays the tick ranges from begin up to end, as long as more, unless it is nil, returns true.
+// watch makes the observers of the replay.
 func (t *playback) walk(ctx context.Context, begin, end int, watch func(*replay) func(int, *chunk) observer, more func() bool) error {
 	p, err := t.before(ctx, begin)
 	observe := watch(p)

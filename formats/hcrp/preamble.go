@@ -8,7 +8,7 @@ import (
 	"recfs/formats/internal/indexfile"
 )
 
-// A preamble is what is stored before the chunks, as far as it is there and the limits allow.
+// A preamble is what is stored before the chunks, as far as it exists and the limits allow.
 type preamble struct {
 	size     int64  // of the file that it is in
 	header   []byte // the first 256 bytes
@@ -20,14 +20,14 @@ type preamble struct {
 // recording.
 const firstRead = 256 << 10
 
-// preambleCopies is how often metadata and index are in memory at most while a recording opens: as
-// they are stored, and as the entries of the index, which take about twice as much.
+// preambleCopies is how many times the memory of metadata and index opening a recording takes: once
+// as they are stored, and about twice that for the entries of the index.
 const preambleCopies = 3
 
-// smallCharge is up to how many bytes opening takes without asking.
+// smallCharge is how many bytes opening a recording takes without charging them.
 const smallCharge = 512 << 10
 
-// chargeLarge counts n bytes, if they are many, to the request that opens a recording.
+// chargeLarge charges n bytes, if they are many, to the request that opens a recording.
 func chargeLarge(ctx context.Context, n int64) (*formats.Held, error) {
 	if n <= smallCharge {
 		return nil, nil
@@ -35,16 +35,17 @@ func chargeLarge(ctx context.Context, n int64) (*formats.Held, error) {
 	return formats.Charge(ctx, n)
 }
 
-// textPerByte is the most text that a byte of NBT gives, as an empty compound in a list does, and
-// once more half of that for a buffer that grows.
+// textPerByte is the most text that a byte of NBT can give, in an empty compound of a list, and
+// half as much again for a buffer that grows.
 const textPerByte = 31 + 16
 
-// chargeText counts what typed JSON of the metadata takes.
+// chargeText charges what typed JSON of the metadata takes.
 func (t *Tables) chargeText(ctx context.Context) (*formats.Held, error) {
 	return chargeLarge(ctx, min(textPerByte*int64(len(t.metadata)), 2*int64(t.limits.Text)))
 }
 
-// readPreamble reads that of a file of size bytes. An error of the recording has a code.
+// readPreamble reads the preamble of a file of size bytes. If the recording is at fault, the error
+// has a code.
 func readPreamble(ctx context.Context, r formats.ReaderAt, size int64, limits Limits) (preamble, error) {
 	p := preamble{size: size}
 	head := make([]byte, min(size, firstRead))
@@ -93,7 +94,7 @@ func (h *Header) stored(size int64, limits Limits) (metadata, index int64) {
 //	| size | header blob | metadata blob | index blob |
 func (p *preamble) code(c indexfile.Codec) { c.Values(&p.size, &p.header, &p.metadata, &p.index) }
 
-// savedPreamble reads what code wrote, which has what readPreamble reads and no more.
+// savedPreamble reads what code wrote. It must be what readPreamble would read.
 func savedPreamble(r *indexfile.Reader, limits Limits) (p preamble) {
 	p.code(indexfile.Codec{R: r})
 	h, err := parseHeader(p.header)

@@ -34,7 +34,7 @@ type Tables struct {
 	lasts    []uint32 // the greatest last tick of byTick up to there
 	zstd     *wire.Zstd
 	dictSum  []byte  // of the dictionary, if there is one
-	schema   *Schema // nil: no events can be told apart
+	schema   *Schema // nil: events cannot be told apart
 }
 
 // A Reader reads one recording: header and tables when it is made, chunks on demand. It is safe for
@@ -44,13 +44,13 @@ type Reader struct {
 	files
 }
 
-// files are where the bytes of a recording lie.
+// files are where the bytes of a recording are.
 type files struct {
 	file formats.ReaderAt // the recording, or preamble.dat
 	dir  iofs.FS          // of the segments
 }
 
-// filesOf returns those of an Input.
+// filesOf returns the files of an Input.
 func filesOf(in formats.Input) files {
 	if in.ReaderAt == nil {
 		return files{formats.FileReader(in.FS, preambleName), in.FS}
@@ -58,7 +58,7 @@ func filesOf(in formats.Input) files {
 	return files{file: in.ReaderAt}
 }
 
-// at returns what to read a place from; it must exist.
+// at returns a reader of the file of a place, which must exist.
 func (f files) at(p place) formats.ReaderAt {
 	if p.segment < 0 {
 		return f.file
@@ -115,7 +115,7 @@ func (t *Tables) extent(p place) (size int64, exists bool) {
 	return 0, false
 }
 
-// used returns how far the index uses each segment; -1 is the file.
+// used returns up to which byte the index uses each segment; -1 is the file.
 func (t *Tables) used() map[int64]int64 {
 	used := map[int64]int64{}
 	for i := range t.Chunks() {
@@ -127,7 +127,7 @@ func (t *Tables) used() map[int64]int64 {
 	return used
 }
 
-// bodyBytes returns the bytes of all bodies, as far as the index can be believed.
+// bodyBytes returns the length of all bodies according to the index.
 func (t *Tables) bodyBytes() (n int64) {
 	for i := range t.Chunks() {
 		n += max(t.Entry(i).Size, 0)
@@ -135,7 +135,7 @@ func (t *Tables) bodyBytes() (n int64) {
 	return n
 }
 
-// sort sorts chunks by what key says of them, then by number. Most often they are in that order.
+// sort sorts chunks by key, then by number. Most often they already are in that order.
 func (t *Tables) sort(list []int32, key func(*packedEntry) int64) {
 	compare := func(a, b int32) int {
 		return cmp.Or(cmp.Compare(key(&t.entries[a]), key(&t.entries[b])), cmp.Compare(a, b))
@@ -145,7 +145,7 @@ func (t *Tables) sort(list []int32, key func(*packedEntry) int64) {
 	}
 }
 
-// flaw returns why the bytes of chunk i cannot be had, or nil.
+// flaw returns why the bytes of chunk i cannot be read, or nil.
 func (t *Tables) flaw(i int) *formats.Error {
 	e, p := t.Entry(i), t.place(i)
 	if e.Raw < 0 {
@@ -181,8 +181,8 @@ func (t *Tables) missing(i int) error {
 	return formats.Errorf(formatName, t.Entry(i).at, errTruncated, "chunk %d is not there", i)
 }
 
-// Body returns the decompressed bytes of chunk i. If the chunk is to blame the error is one of
-// newDamage.
+// Body returns the decompressed bytes of chunk i. If the chunk is at fault, newDamage made the
+// error.
 func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	if d := r.flaw(i); d != nil {
 		return nil, d

@@ -8,11 +8,11 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// eventFormat returns what is needed to decode bodies with that schema.
+// eventFormat returns what decoding bodies with a schema needs.
 func (t *Tables) eventFormat(s *Schema) eventFormat { return eventFormat{t.Header.Layout, s, t.limits} }
 
-// decode decodes chunk i without remembering it. If the chunk is to blame for an error it is one of
-// newDamage.
+// decode decodes chunk i without remembering it. If the chunk is at fault, newDamage made the
+// error.
 func (r *Reader) decode(ctx context.Context, i int) (*chunk, error) {
 	p := newPass(r, false)
 	defer p.end()
@@ -27,7 +27,7 @@ type pass struct {
 
 	floats jsonenc.Floats // of all chunks
 
-	quiet   bool                                       // no text is wanted
+	quiet   bool                                       // no text is needed
 	expand  func(context.Context, int) ([]byte, error) // gives the body of a chunk
 	decoded int64                                      // bytes that the chunks so far took
 }
@@ -39,8 +39,8 @@ type keptChunk struct {
 	held *formats.Held // for it
 }
 
-// Chunks that overlap may take turns with each tick. So a pass keeps the last ones of them, up to
-// so many, and that together have so many bytes.
+// Overlapping chunks may take turns at each tick. So a pass keeps the last of them, up to a number
+// and a weight in bytes.
 const (
 	maxKept       = 8
 	maxKeptWeight = 16 << 20
@@ -50,7 +50,7 @@ func newPass(r *Reader, quiet bool) *pass {
 	return &pass{Reader: r, quiet: quiet, expand: r.Body}
 }
 
-// decode is decode of a Reader. The chunk is good until the next one is decoded.
+// decode is the decode of a Reader, but the chunk is valid only until the next one is decoded.
 func (p *pass) decode(ctx context.Context, i int) (*chunk, error) {
 	if k := slices.IndexFunc(p.kept, func(c keptChunk) bool { return c.number == i }); k >= 0 {
 		found := p.kept[k]
@@ -83,7 +83,7 @@ func (p *pass) decode(ctx context.Context, i int) (*chunk, error) {
 	return c, nil
 }
 
-// forget forgets all chunks but those of which keep says so, as long as they are few.
+// forget forgets all chunks except those that keep selects, as long as they are few.
 func (p *pass) forget(keep func(Entry) bool) {
 	n, weight := 0, int64(0)
 	p.kept = slices.DeleteFunc(p.kept, func(c keptChunk) bool {
@@ -100,8 +100,8 @@ func (p *pass) forget(keep func(Entry) bool) {
 // end forgets all chunks.
 func (p *pass) end() { p.forget(func(Entry) bool { return false }) }
 
-// enough fails if there is too little memory for the greatest chunk, so that a pass need not begin
-// again at each that is greater than those before.
+// enough fails if there is too little memory for the largest chunk, so that a pass need not begin
+// again at each chunk that is larger than those before.
 func (r *Reader) enough(ctx context.Context) error {
 	held, err := formats.Charge(ctx, r.largest())
 	held.Free()

@@ -31,8 +31,8 @@ func (o Options) newReader(ctx context.Context, in formats.Input) (*Reader, erro
 	return &Reader{t, filesOf(in)}, nil
 }
 
-// newTables makes the tables of a recording and looks for what is wrong with them. Of in it reads
-// what lies beside the recording, or in its directory besides preamble and segments.
+// newTables makes the tables of a recording and looks for what is wrong with them. From in it reads
+// only what is beside the recording, or in its directory besides preamble and segments.
 func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*Tables, error) {
 	h, err := parseHeader(p.header)
 	if err != nil {
@@ -70,8 +70,8 @@ func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*
 	return t, nil
 }
 
-// checkMetadata finds out whether the metadata is whole and parses. An error says that there is no
-// memory for that.
+// checkMetadata finds out whether the metadata is whole and can be parsed. An error says that there
+// is too little memory.
 func (t *Tables) checkMetadata(ctx context.Context, problems *problemList) error {
 	n := t.Header.MetadataLength
 	t.hasEntries = headerSize+n <= t.size

@@ -2,8 +2,8 @@ package hcrp
 
 import "recfs/formats/internal/jsonenc"
 
-// A tickRange is a run of ticks that belong to one chunk and of which everything is known, a hole
-// after such ticks in which nothing happened, or a tick of which a part is known.
+// A tickRange is a run of ticks of one chunk that are known in full, a hole after such ticks in
+// which nothing happened, or a tick that is known in part.
 type tickRange struct {
 	First, Last int64
 	Ghost       int64 // bytes of the rows of export/ghost.csv
@@ -21,7 +21,7 @@ type replay struct {
 	places bool            // there is never a world
 	floats *jsonenc.Floats // of the chunks, nil: none are remembered
 
-	// Where entities are, for tracks: a snapshot forgets none of them.
+	// positions of entities, for tracks. A snapshot forgets none of them.
 	positions map[int64]position
 }
 
@@ -91,11 +91,11 @@ func (p *replay) follow(e *event) bool {
 
 // An observer sees a tick range being played.
 type observer interface {
-	// event is called after every event; placed says whether it gave an entity a position.
+	// event is called after each event. placed says whether the event gave an entity a position.
 	event(t *tick, k int, placed bool)
 
-	// tick is called where the tick range begins, after the events of every tick, and with the
-	// number after the last one: the replay stays as it is until the next call.
+	// tick is called at the start of the tick range, after the events of each tick, and with the
+	// number after the last tick. The replay does not change until the next call.
 	tick(n int64)
 }
 

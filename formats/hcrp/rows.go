@@ -42,7 +42,7 @@ type ghostRows struct {
 	from   int64   // the tick since which the position has not changed
 	coords []byte  // the position as the rest of a row; empty: unknown
 	size   int64   // of the rows
-	out    *[]byte // of which the rows become part; nil: they are only measured
+	out    *[]byte // to which the rows are appended; nil: they are only measured
 }
 
 func (g *ghostRows) event(*tick, int, bool) {}

@@ -13,9 +13,9 @@ import (
 // maxSalvaged bounds how many chunks a walk finds.
 const maxSalvaged = 1 << 20
 
-// salvage returns where frames may lie that the index does not name (docs/formats/hcrp.md section
-// 13), and how their chunks are decoded: in segments after what the index uses, in the one file
-// after the index and the last byte it names.
+// salvage returns where there may be frames that the index does not name (docs/formats/hcrp.md
+// section 13), and how their chunks are decoded. In segments these are the bytes after those that
+// the index uses, in a file the bytes after the index and the last byte that it names.
 func (r *Reader) salvage() *salvageSource {
 	s := &salvageSource{
 		files: r.files, segments: r.segments, from: r.used(), zstd: r.zstd, formats: []eventFormat{r.eventFormat(r.schema)},
@@ -31,7 +31,7 @@ func (r *Reader) salvage() *salvageSource {
 	return s
 }
 
-// A salvageSource is where chunks that no index names are looked for, and how they may be decoded.
+// A salvageSource says where to look for chunks that no index names, and how they may be decoded.
 type salvageSource struct {
 	files
 	segments []segment       // by number; the one file has number -1
@@ -46,8 +46,8 @@ func (s *salvageSource) any(ctx context.Context) (bool, error) {
 	return len(list) > 0, err
 }
 
-// find returns the frames, at most limit, that follow each other in each file from an offset on. In
-// a file it ends at the first bytes that are no frame; the error is one of reading.
+// find returns at most limit frames, which follow one another in each file from an offset on. In a
+// file it stops at the first bytes that are not a frame. An error is that of a read.
 func (s *salvageSource) find(ctx context.Context, limit int) (list []frame, err error) {
 	for _, seg := range s.segments {
 		p := place{seg.number, s.from[seg.number]}
@@ -147,8 +147,8 @@ type rescue struct {
 	chunk *chunk // nil in the design layout, whose ticks are relative
 }
 
-// rescue decompresses and decodes a frame. Of the formats to try the first counts that decodes it
-// to its end, or else the first.
+// rescue decompresses and decodes a frame. Of the formats, the first counts that decodes the frame
+// to its end, or else the very first.
 func (s *salvageSource) rescue(ctx context.Context, f frame, number int) (*rescue, error) {
 	limits := s.formats[0].limits
 	if f.stored > limits.Body+firstAlloc {

@@ -58,8 +58,8 @@ func (o Options) choose(ctx context.Context, r *Reader) (*Schema, error) {
 	return best, nil
 }
 
-// schemaWith returns the schema that choose chose once, by its checksum; nil is none. ok is false
-// if there is none of that checksum any more.
+// schemaWith returns the schema that choose chose before, by its checksum; nil if it chose none. ok
+// is false if no schema has that checksum any more.
 func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
 	own, err := builtin()
 	if err != nil || len(sum) == 0 {
@@ -73,8 +73,9 @@ func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
 	return nil, false
 }
 
-// sidecar returns the schema that lies beside the recording, or nil. One that cannot be used is a
-// problem of the recording. A *formats.UnreadError means that there may be one.
+// sidecar returns the schema beside the recording, or nil. A schema that cannot be used is a
+// problem of the recording. A *formats.UnreadError means that there may be one that cannot be read
+// now.
 func sidecar(ctx context.Context, t *Tables, in formats.Input) (found *Schema, err error) {
 	fsys, name := formats.InContext(ctx, in.FS), in.Name
 	if fsys == nil {
@@ -128,8 +129,8 @@ func sidecarNames(name string) []string {
 	return slices.Compact(names)
 }
 
-// readBeside reads a file that lies beside a recording, of at most so many bytes. A
-// *formats.UnreadError says that it may be there, isAbsent that it is not.
+// readBeside reads a file beside a recording, of at most so many bytes. A *formats.UnreadError says
+// that the file may be there, isAbsent that it is not.
 func readBeside(fsys iofs.FS, name string, most int64) (b []byte, err error) {
 	info, err := iofs.Stat(fsys, name)
 	switch {
@@ -147,8 +148,8 @@ func readBeside(fsys iofs.FS, name string, most int64) (b []byte, err error) {
 	return b, err
 }
 
-// isAbsent reports whether an error says that there is no such file, for us: its name may also be
-// too long to exist.
+// isAbsent reports whether an error says that there is no such file that may be read. Its name may
+// also be too long to exist.
 func isAbsent(err error) bool {
 	for _, absent := range [...]error{
 		iofs.ErrNotExist, iofs.ErrPermission, iofs.ErrInvalid, syscall.ENAMETOOLONG, syscall.ELOOP, syscall.ENOTDIR,
@@ -196,8 +197,7 @@ func (r *Reader) firstWithEvent(ctx context.Context) (number int, body []byte, e
 	return 0, nil, nil
 }
 
-// hasEvent reports whether a record of the body has events, which can be seen without knowing what
-// they are.
+// hasEvent reports whether a record of the body has events. That can be told without a schema.
 func hasEvent(l Layout, e Entry, body []byte) bool {
 	c := wire.NewCursor(formatName, body, 0)
 	if l == Design && e.Snapshot() {

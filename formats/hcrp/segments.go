@@ -66,8 +66,8 @@ func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
 	return list, finished, nil
 }
 
-// openPreamble opens the preamble, of which no more than limit bytes count, so that one version of
-// it is used throughout: it is replaced by rename at every commit.
+// openPreamble opens the preamble, of which at most limit bytes count. It stays open so that one
+// version is used throughout, as each commit of the recorder replaces the file by a rename.
 func openPreamble(ctx context.Context, fsys iofs.FS, limit int64) (file *formats.OpenedFile, size int64, err error) {
 	file, err = formats.OpenFile(ctx, fsys, preambleName)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// run returns the listed ticks of the stretch that the i-th of them is in: what is played from one
+// run returns the listed ticks of the stretch that has the i-th. They are played from one
 // checkpoint.
 func (x *index) run(i int) (first, end int) {
 	number := x.rangeOf(x.ticks.number(int64(i)))
@@ -52,8 +52,8 @@ func (t *playback) eachTick(ctx context.Context, first, end int, fn func(i int, 
 	return nil
 }
 
-// eachState plays the stretch that begins with a run, once, and calls fn for the states of the run
-// with their compact JSON.
+// eachState plays the stretch of a run once, and calls fn for the states of the run with their
+// compact JSON.
 func (t *playback) eachState(ctx context.Context, first, end int, fn func(i int, compact []byte) error) error {
 	x := t.index
 	begin, behind := x.rangesOf(first, end)

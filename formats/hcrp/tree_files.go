@@ -34,7 +34,7 @@ func (rec *recording) headerDocument(context.Context) (any, error) {
 	return doc, nil
 }
 
-// rawDir shows every regular file of a directory.
+// rawDir shows all regular files of a directory.
 func rawDir(fsys iofs.FS) nodes.Dir {
 	list, err := iofs.ReadDir(fsys, ".")
 	if err != nil {

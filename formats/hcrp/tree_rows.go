@@ -8,7 +8,7 @@ import (
 	"recfs/nodes"
 )
 
-// entryCost is what an entry of tracks/ takes in memory, about.
+// entryCost is about how much memory an entry of tracks/ takes.
 const entryCost = 256
 
 // trackList returns tracks/, and what it takes in memory.
@@ -51,7 +51,7 @@ func (rec *recording) ghostText(_ context.Context, x *index) (*views.Text, error
 	}), nil
 }
 
-// A rowsPart is a part of a CSV file: the tick ranges from begin up to before end, which are played
+// A rowsPart is a part of a CSV file: the tick ranges from begin up to end, which are played
 // together.
 type rowsPart struct{ begin, end int }
 
@@ -59,8 +59,8 @@ type rowsPart struct{ begin, end int }
 // tick range.
 const rowsPerFile = 1 << 20
 
-// rowsText is a CSV file: a head, then the rows of pieces, which the observers that watch makes
-// append to out. A part of it begins at a checkpoint, if it has not too many rows.
+// rowsText is a CSV file: a head, then the rows of pieces. The observers that watch makes append
+// them to out. Each part of the file begins at a checkpoint, unless a stretch has too many rows.
 func (rec *recording) rowsText(x *index, head string, pieces []piece,
 	watch func(x *index, p *replay, out *[]byte) func(int, *chunk) observer,
 ) *views.Text {

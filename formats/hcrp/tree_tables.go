@@ -18,8 +18,8 @@ func (rec *recording) tables() []views.Table[index] {
 	}
 }
 
-// tablePass returns a pass for the rows of a table. It remembers the bodies, of which the next
-// table is made, too.
+// tablePass returns a pass for the rows of a table. It remembers the bodies, as the next table is
+// made of them, too.
 func (rec *recording) tablePass(quiet bool) *pass {
 	p := newPass(rec.Reader, quiet)
 	p.expand = func(ctx context.Context, i int) ([]byte, error) {
@@ -35,8 +35,8 @@ func (rec *recording) tablePass(quiet bool) *pass {
 	return p
 }
 
-// fillEvents makes the events of whole chunks, in the order of ticks. What had no rows when they
-// were counted has none.
+// fillEvents adds the events of whole chunks, in the order of ticks. A chunk that had no rows when
+// they were counted has none.
 func (rec *recording) fillEvents(ctx context.Context, x *index, b *columnar.Batch, chunk, _ int) error {
 	bodies := rec.tablePass(false)
 	defer bodies.end()

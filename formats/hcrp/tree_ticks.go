@@ -13,8 +13,8 @@ import (
 	"recfs/nodes"
 )
 
-// tick returns tick n and the chunk to which it belongs, as settle has it. What is unknown is an
-// error that is no iofs.ErrNotExist.
+// tick returns tick n and the chunk that it belongs to, by the rules of settle. If the tick is
+// unknown the error is not iofs.ErrNotExist.
 func (rec *recording) tick(ctx context.Context, n int64) (of *chunk, part *tick, err error) {
 	chunks := rec.Reader.chunksOf(n)
 	known := len(chunks) == 0
@@ -72,7 +72,7 @@ func (x *index) numbers() views.Numbers {
 	}
 }
 
-// each returns what makes the documents of a run of chunks that are not kept.
+// each returns a function that makes the documents of a run, and does not keep the chunks.
 func (rec *recording) each(play func(*playback, context.Context, int, int, func(int, []byte) error) error,
 ) func(context.Context, *index, int, int, func(int, []byte) error) error {
 	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
@@ -101,8 +101,8 @@ func (rec *recording) tickDocument(ctx context.Context, n int64) ([]byte, error)
 	return document(c.bytes(t.line)), nil
 }
 
-// unlistedTick reports whether tick n opens although it is not listed: before the list is made, or
-// why it does not.
+// unlistedTick reports whether tick n opens although it is not listed, as before the list is made.
+// An error says why it does not open.
 func (rec *recording) unlistedTick(ctx context.Context, n int64) (bool, error) {
 	_, _, err := rec.tick(ctx, n)
 	if errors.Is(err, iofs.ErrNotExist) {

@@ -7,8 +7,8 @@ import (
 	"recfs/formats"
 )
 
-// hint says what is missing and which flag helps, where no schema fits or a built-in one lacks an
-// event, else "" (docs/tree/hcrp.md section 3).
+// hint says what is missing and which flag helps, if no schema fits or a built-in one lacks an
+// event (docs/tree/hcrp.md section 3). Otherwise it is empty.
 func (s *Schema) hint(x *index) string {
 	switch {
 	case s == nil:
@@ -47,8 +47,8 @@ func (t *Tables) end() string {
 	return endUnfinished
 }
 
-// allProblems returns the problems known at once and those of the index: what is not about one
-// chunk first, then chunk by chunk.
+// allProblems returns the problems that opening shows and those of the index: first what is not
+// about one chunk, then chunk by chunk.
 func (t *Tables) allProblems(indexed []formats.Problem) []formats.Problem {
 	n := len(t.Problems) - t.chunkProblems
 	chunks := slices.Concat(t.Problems[n:], indexed)

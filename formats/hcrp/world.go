@@ -31,8 +31,8 @@ func newWorld() *world {
 	return &world{entities: map[int64]*entity{}, blocks: map[blockAt][]byte{}}
 }
 
-// setBlock notes the state of a block, which may have none. Blocks that are set one after the other
-// have few different ones.
+// setBlock notes the state of a block, which may be empty. Blocks that are set one after the other
+// have few different states.
 func (w *world) setBlock(at blockAt, state []byte) {
 	w.list = nil
 	if len(state) == 0 {
@@ -62,8 +62,8 @@ func (w *world) know(id int64) *entity {
 	return e
 }
 
-// begin applies what a snapshot says besides its events: entities that it does not name are
-// forgotten, and before a section the blocks, too.
+// begin applies what a snapshot means besides its events: entities that it does not name are
+// forgotten, and at a section all blocks, too.
 func (w *world) begin(c *chunk, l Layout) {
 	named := map[int64]bool{}
 	list := c.entries
@@ -164,7 +164,7 @@ func (w *world) note(c *chunk, e *event) {
 	}
 }
 
-// set copies texts of an event, or forgets those that it does not have.
+// set copies texts of an event. It forgets those that the event does not have.
 func (x *entity) set(c *chunk, e *event, texts ...int) {
 	for _, i := range texts {
 		if s := e.raw[i]; s.end == 0 {
@@ -243,8 +243,8 @@ func (e *entity) append(dst []byte, id int64) []byte {
 	return append(dst, ']', '}')
 }
 
-// appendText appends a key and the text of its value, or null if the value is unknown: no text of a
-// value is empty.
+// appendText appends a key and the text of its value, or null if the value is unknown. The text of
+// a value is never empty.
 func appendText(dst []byte, key string, text []byte) []byte {
 	dst = append(dst, key...)
 	if len(text) == 0 {
