@@ -1,9 +1,7 @@
 package nodes
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 )
@@ -149,30 +147,6 @@ func (d DeferredFile[T]) Open(ctx context.Context) (Content, error) {
 		return nil, err
 	}
 	return f.Open(ctx)
-}
-
-// JSON returns a File that shows the value in the layout of the house, see
-// [AppendIndented].
-func JSON(value func(context.Context) (any, error)) File {
-	return Func(func(ctx context.Context) ([]byte, error) {
-		v, err := value(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return MarshalIndented(v)
-	})
-}
-
-// MarshalIndented returns v as a JSON document in the layout of the house,
-// with a final newline. HTML characters are not escaped.
-func MarshalIndented(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return append(AppendIndented(make([]byte, 0, buf.Len()*5/4), buf.Bytes()), '\n'), nil
 }
 
 // ReadAll returns the whole content of f.

@@ -3,7 +3,7 @@
 // read.
 //
 // A tree is made of the constructors of this package ([List], [Series],
-// [Lazy], [Bytes], [Section], [Sized], [Func], [JSON] and friends) and knows
+// [Lazy], [Bytes], [Section], [Sized], [Func] and friends) and knows
 // nothing of what it shows or of who serves it: formats make trees, package
 // fs serves them.
 package nodes

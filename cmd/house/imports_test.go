@@ -67,7 +67,7 @@ var house = []room{
 		},
 	},
 	{dir: "formats/compare", allow: []string{"recfs/formats", "recfs/nodes", "recfs/nodes/play"}},
-	{dir: "formats/views", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/parquet", "recfs/formats/internal/rowcount", "recfs/cache", "recfs/nodes", "recfs/nodes/play", "golang.org/x/sync/errgroup"}},
+	{dir: "formats/views", allow: []string{"recfs/formats", "recfs/formats/columnar", "recfs/formats/internal/indexfile", "recfs/formats/internal/jsonenc", "recfs/formats/internal/parquet", "recfs/formats/internal/rowcount", "recfs/cache", "recfs/nodes", "recfs/nodes/play", "golang.org/x/sync/errgroup"}},
 	{
 		dir:   "formats/internal/...",
 		allow: append([]string{"recfs/formats"}, compressors...),

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"recfs/cache"
+	"recfs/formats/internal/jsonenc"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -84,7 +85,7 @@ func sameList[T comparable](t *testing.T, document []byte, want []T) {
 	if err := json.Unmarshal(document, &got); err != nil || !slices.Equal(got.Tiles, want) {
 		t.Errorf("%d tiles, want %d, %v", len(got.Tiles), len(want), err)
 	}
-	again, err := nodes.MarshalIndented(json.RawMessage(document))
+	again, err := jsonenc.MarshalIndented(json.RawMessage(document))
 	if err != nil || !bytes.Equal(again, document) {
 		t.Errorf("it is laid out in another way, %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -196,7 +197,7 @@ func TestLongItems(t *testing.T) {
 		"items/layer/00000.json", "layers/xx-00-unknown.json", "envelopes/000.json", "envelopes/001.json")
 	for i, typ := range types {
 		first, _ := r.ItemsOf(typ)
-		if want, err := nodes.MarshalIndented(r.describeItem(first)); err != nil || !bytes.Equal(files[i], want) {
+		if want, err := jsonenc.MarshalIndented(r.describeItem(first)); err != nil || !bytes.Equal(files[i], want) {
 			t.Errorf("item of type %d: %d bytes, want %d: %v", typ, len(files[i]), len(want), err)
 		}
 	}
@@ -244,7 +245,7 @@ func TestLongItems(t *testing.T) {
 		},
 	} {
 		file := files[len(types)+i]
-		if want, err := nodes.MarshalIndented(want); err != nil || !bytes.Equal(file, want) {
+		if want, err := jsonenc.MarshalIndented(want); err != nil || !bytes.Equal(file, want) {
 			t.Errorf("document %d: %d bytes, want %d: %v", i, len(file), len(want), err)
 		}
 	}

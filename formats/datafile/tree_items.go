@@ -41,7 +41,7 @@ func (t *tree) itemDir(typ ItemType) nodes.Dir {
 				return document(0, doc, intsList(key, data, n)), nil
 			})
 		}
-		return nodes.JSON(func(context.Context) (any, error) { return t.r.describeItem(n.I), nil })
+		return views.JSON(func(context.Context) (any, error) { return t.r.describeItem(n.I), nil })
 	})
 	return nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
 		dir, err := nodes.Resolve(ctx, items)

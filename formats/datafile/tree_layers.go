@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -84,7 +85,7 @@ func (t *tree) layerText(ctx context.Context, l *Layer) (*views.Text, error) {
 		return document(tiles.Held(), doc, tiles.list("tiles")), nil
 	}
 	return &views.Text{N: 1, Make: func(context.Context, int, any) (views.Part, error) {
-		b, err := nodes.MarshalIndented(doc)
+		b, err := jsonenc.MarshalIndented(doc)
 		return views.Part{Bytes: b}, err
 	}, Cost: 8 * int64(len(counts))}, nil
 }

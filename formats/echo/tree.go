@@ -12,6 +12,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -93,7 +94,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 		Play:   t.playing(),
 		Files: []nodes.Entry{
 			{Name: "scores.json", File: t.File(func(x *Index) (nodes.File, error) {
-				return nodes.Bytes(append(nodes.AppendIndented(nil, x.Scores), '\n')), nil
+				return nodes.Bytes(append(jsonenc.AppendIndented(nil, x.Scores), '\n')), nil
 			})},
 			{Name: "events.jsonl", Grows: rec.Grows, File: t.Text("events.jsonl", 0, t.events)},
 			{Name: "export", Dir: t.Lazy(t.export)},

@@ -5,6 +5,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -85,5 +86,5 @@ func (rec *recording) chunkFile(content func(*chunk) ([]byte, error)) func(i int
 
 // document lays out compact JSON as a file.
 func document(b []byte) []byte {
-	return append(nodes.AppendIndented(make([]byte, 0, len(b)*5/4), b), '\n')
+	return append(jsonenc.AppendIndented(make([]byte, 0, len(b)*5/4), b), '\n')
 }

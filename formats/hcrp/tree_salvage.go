@@ -6,6 +6,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
 
@@ -48,7 +49,7 @@ func salvageEntry(src *salvageSource, c *cache.Cache) nodes.Entry {
 
 func (s *salvage) dir() nodes.Dir {
 	entries := []nodes.Entry{
-		{Name: "index.json", File: nodes.JSON(s.document)},
+		{Name: "index.json", File: views.JSON(s.document)},
 		{Name: "chunks", Dir: s.series("", func(r *rescue) []byte { return r.body })},
 	}
 	if s.formats[0].layout == Published {

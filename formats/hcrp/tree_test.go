@@ -22,6 +22,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
@@ -573,7 +574,7 @@ func TestIndexInPieces(t *testing.T) {
 			t.Fatalf("row %d: %+v", i, c)
 		}
 	}
-	if again := string(nodes.AppendIndented(nil, []byte(text))) + "\n"; again != text {
+	if again := string(jsonenc.AppendIndented(nil, []byte(text))) + "\n"; again != text {
 		t.Error("index.json is laid out otherwise than documents are")
 	}
 }

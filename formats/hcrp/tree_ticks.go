@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -87,7 +88,7 @@ func (rec *recording) each(play func(*playback, context.Context, int, int, func(
 		}
 		var doc []byte
 		return play(t, ctx, first, end, func(i int, compact []byte) error {
-			doc = append(nodes.AppendIndented(doc[:0], compact), '\n')
+			doc = append(jsonenc.AppendIndented(doc[:0], compact), '\n')
 			return fn(i, doc)
 		})
 	}

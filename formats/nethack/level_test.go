@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"recfs/nodes"
+	"recfs/formats/internal/jsonenc"
 	"recfs/nodes/nodestest"
 )
 
@@ -345,7 +345,7 @@ func FuzzState(f *testing.F) {
 		if most := 1<<16 + 20*len(save); len(doc) > most {
 			t.Errorf("%d bytes of a save of %d", len(doc), len(save))
 		}
-		if indented := nodes.AppendIndented(nil, doc); !json.Valid(indented) {
+		if indented := jsonenc.AppendIndented(nil, doc); !json.Valid(indented) {
 			t.Errorf("not valid once indented: %s", indented)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -58,7 +59,7 @@ func TestPiecesOfLines(t *testing.T) {
 	}
 	for n := 0; n < ticks; n += 101 {
 		tick := string(read(fmt.Sprintf("ticks/%08d.json", n)))
-		if want := string(nodes.AppendIndented(nil, []byte(strings.TrimSuffix(lines[n], "\n")))) + "\n"; tick != want {
+		if want := string(jsonenc.AppendIndented(nil, []byte(strings.TrimSuffix(lines[n], "\n")))) + "\n"; tick != want {
 			t.Errorf("tick %d is\n%s, its line\n%s", n, tick, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -101,5 +102,5 @@ func (rec *recording) eachSave(ctx context.Context, x *index, re *rebuilder, fir
 
 // appendDocument lays out compact JSON as a document.
 func appendDocument(dst, compact []byte) []byte {
-	return append(nodes.AppendIndented(dst, compact), '\n')
+	return append(jsonenc.AppendIndented(dst, compact), '\n')
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"recfs/formats/internal/jsonenc"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -24,7 +25,7 @@ func TestPlayersInParts(t *testing.T) {
 		if err := json.Unmarshal([]byte(got), &doc); err != nil {
 			t.Fatalf("%d stays: %v", stays, err)
 		}
-		want, err := nodes.MarshalIndented(doc)
+		want, err := jsonenc.MarshalIndented(doc)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"recfs/nodes"
+	"recfs/formats/internal/jsonenc"
 )
 
 // A List is a JSON document with a long list that is made part by part.
@@ -85,7 +85,7 @@ func (l *List) head(ctx context.Context) (Part, error) {
 	if err != nil {
 		return Part{}, err
 	}
-	doc, err := nodes.MarshalIndented(value)
+	doc, err := jsonenc.MarshalIndented(value)
 	if err != nil {
 		return Part{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/parquet"
 	"recfs/nodes"
 )
@@ -104,7 +105,7 @@ func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
 	tables := t.makers(g.Tables)
 	var entries []nodes.Entry
 	if g.Header != nil {
-		entries = append(entries, nodes.Entry{Name: "header.json", File: nodes.JSON(g.Header)})
+		entries = append(entries, nodes.Entry{Name: "header.json", File: JSON(g.Header)})
 	}
 	if g.Index == nil {
 		g.Index = t.document(g.Document)
@@ -140,9 +141,20 @@ func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
 	return dir, tables
 }
 
+// JSON returns a File that shows a value in the layout of the house, see [jsonenc.AppendIndented].
+func JSON(value func(context.Context) (any, error)) nodes.File {
+	return nodes.Func(func(ctx context.Context) ([]byte, error) {
+		v, err := value(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return jsonenc.MarshalIndented(v)
+	})
+}
+
 // document is index.json of a value, with what is wrong with the stream around the recording.
 func (t *Tree[T]) document(value func(context.Context, *T) (Document, error)) nodes.File {
-	return nodes.JSON(func(ctx context.Context) (any, error) {
+	return JSON(func(ctx context.Context) (any, error) {
 		x, err := t.Index(ctx)
 		if err != nil {
 			return nil, err

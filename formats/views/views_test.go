@@ -15,6 +15,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -86,7 +87,7 @@ func TestList(t *testing.T) {
 		} else {
 			whole.Behind.More = []int{}
 		}
-		want, err := nodes.MarshalIndented(whole)
+		want, err := jsonenc.MarshalIndented(whole)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 // A Walker goes through valid JSON text from token to token, and gives the bytes of values as they
 // are written. encoding/json keeps neither the order of members nor those bytes. Of text that is
 // not valid, what is given is not specified, but it is part of the text, and the walk ends.
-// (nodes.AppendIndented walks by itself: nodes imports nothing.)
 //
 //	for w.Enter(); w.More(); {
 //		key, value := w.Value(), w.Value()

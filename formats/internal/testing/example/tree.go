@@ -179,7 +179,7 @@ func (t *tree) tick(ctx context.Context, tick int64) ([]byte, error) {
 		}
 	}
 	b = append(bytes.TrimSuffix(b, []byte{','}), "]}"...)
-	return append(nodes.AppendIndented(nil, b), '\n'), nil
+	return append(jsonenc.AppendIndented(nil, b), '\n'), nil
 }
 
 // hasState reports whether there is a state of a tick: from the first one to the last of the log.
@@ -237,7 +237,7 @@ func (t *tree) eachState(ctx context.Context, x *index, first, end int, fn func(
 
 func stateDocument(tick int64, scores map[string]int32) ([]byte, error) {
 	b, err := json.Marshal(map[string]any{"tick": tick, "scores": scores})
-	return append(nodes.AppendIndented(nil, b), '\n'), err
+	return append(jsonenc.AppendIndented(nil, b), '\n'), err
 }
 
 // players is players.json: all players and their last scores, sixty-four in each part.
