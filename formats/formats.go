@@ -184,13 +184,23 @@ func BytesReader(b []byte) ReaderAt { return nodes.BytesContent(b) }
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return nodes.At(ctx, r) }
 
 // InContext returns fsys, the FS of an Input, for one operation, whose context ends its reads and
-// which the result must not outlive. A file system that knows of no contexts is returned as it is.
+// which the result must not outlive: a file system that opens files and does no more. One that knows
+// of no contexts, as it has no method OpenIn, is returned as it is.
 func InContext(ctx context.Context, fsys iofs.FS) iofs.FS {
-	if c, ok := fsys.(interface{ InContext(context.Context) iofs.FS }); ok {
-		return c.InContext(ctx)
+	c, ok := fsys.(interface {
+		OpenIn(ctx context.Context, name string) (iofs.File, error)
+	})
+	if !ok {
+		return fsys
 	}
-	return fsys
+	return opener(func(name string) (iofs.File, error) { return c.OpenIn(ctx, name) })
 }
+
+// An opener is a file system that can do no more than open files.
+type opener func(name string) (iofs.File, error)
+
+// Open implements io/fs.FS.
+func (o opener) Open(name string) (iofs.File, error) { return o(name) }
 
 // FileReader returns what reads the file of fsys with that name. It holds nothing open.
 func FileReader(fsys iofs.FS, name string) ReaderAt { return fileReader{fsys, name} }

@@ -36,19 +36,18 @@ type Loan struct {
 
 // At binds r to the context of one operation, after whose end no further read starts. The result
 // must not outlive the operation.
-func At(ctx context.Context, r ReaderAt) io.ReaderAt { return bound{ctx, r} }
-
-type bound struct {
-	ctx context.Context
-	r   ReaderAt
+func At(ctx context.Context, r ReaderAt) io.ReaderAt {
+	return readerAt(func(p []byte, off int64) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return r.ReadAt(ctx, p, off)
+	})
 }
 
-func (b bound) ReadAt(p []byte, off int64) (int, error) {
-	if err := b.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return b.r.ReadAt(b.ctx, p, off)
-}
+type readerAt func(p []byte, off int64) (int, error)
+
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 
 // Reader returns the whole content as a stream of one operation, like [At].
 func Reader(ctx context.Context, c Content) *io.SectionReader {

@@ -14,7 +14,7 @@ type Cursor struct {
 
 	r        ReaderAt
 	off, end int64
-	ctx      context.Context
+	bound    io.ReaderAt // r in the context of the operation; nil: there is none
 }
 
 // NewCursor returns a Cursor at the first of n bytes of r from off on.
@@ -22,8 +22,8 @@ func NewCursor(r ReaderAt, off, n int64) *Cursor { return &Cursor{r: r, off: off
 
 // Bind makes ctx that of the reads until release is called.
 func (c *Cursor) Bind(ctx context.Context) (release func()) {
-	c.ctx = ctx
-	return func() { c.ctx = nil }
+	c.bound = At(ctx, c.r)
+	return func() { c.bound = nil }
 }
 
 // Offset returns where the next read begins.
@@ -37,7 +37,7 @@ func (c *Cursor) Read(p []byte) (int, error) {
 	if c.off >= c.end {
 		return 0, io.EOF
 	}
-	n, err := c.r.ReadAt(c.ctx, p[:min(int64(len(p)), c.end-c.off)], c.off)
+	n, err := c.bound.ReadAt(p[:min(int64(len(p)), c.end-c.off)], c.off)
 	c.off += int64(n)
 	if n > 0 && err == io.EOF {
 		err = nil

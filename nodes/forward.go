@@ -50,7 +50,7 @@ func (f *Forward) ReadAt(ctx context.Context, p []byte, off int64) (n int, err e
 	want := p[:min(int64(len(p)), f.size-off)]
 	for n < len(want) && err == nil {
 		var k int
-		k, err = f.read(want[n:], off+int64(n))
+		k, err = f.read(ctx, want[n:], off+int64(n))
 		n += k
 	}
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *Forward) ReadAt(ctx context.Context, p []byte, off int64) (n int, err e
 }
 
 // read gives what is at hand from off on, or makes that more.
-func (f *Forward) read(p []byte, off int64) (int, error) {
+func (f *Forward) read(ctx context.Context, p []byte, off int64) (int, error) {
 	if f.in == nil || off < f.at-int64(len(f.recent)) {
 		f.src.Reset(f.start)
 		f.at, f.recent = 0, f.recent[:0]
@@ -79,7 +79,7 @@ func (f *Forward) read(p []byte, off int64) (int, error) {
 	if off < f.at {
 		return copy(p, f.recent[int64(len(f.recent))-(f.at-off):]), nil
 	}
-	if err := f.src.ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	return 0, f.next()

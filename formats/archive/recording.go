@@ -206,7 +206,7 @@ func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
 		return src, w
 	}
 	src.ReaderAt = reader(k.path, k.v)
-	src.FS = besideFS{ctx: context.Background(), links: a.links, dir: path.Dir(k.path), rights: k.beside}
+	src.FS = besideFS{links: a.links, dir: path.Dir(k.path), rights: k.beside}
 	return src, w
 }
 

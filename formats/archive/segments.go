@@ -93,31 +93,32 @@ func (l links) segments(ctx context.Context, dir string, names source.Names, inf
 // version. Its files hold nothing open: a format may keep thousands of them
 // without a descriptor of the process.
 type segmentFS struct {
-	ctx   context.Context // see [formats.InContext]
-	files []segmentFile   // sorted by name
+	files []segmentFile // sorted by name
 }
 
 var _ iofs.ReadDirFS = (*segmentFS)(nil)
 
 func newSegmentFS(all segments, reader func(string, source.Version) nodes.ReaderAt) *segmentFS {
-	fsys := &segmentFS{ctx: context.Background()}
+	fsys := &segmentFS{}
 	for s := range all.all {
 		fsys.files = append(fsys.files, segmentFile{reader(s.at, s.v), s})
 	}
 	return fsys
 }
 
-// InContext tells [formats.InContext].
-func (s *segmentFS) InContext(ctx context.Context) iofs.FS { return &segmentFS{ctx, s.files} }
-
 // Open implements io/fs.FS.
 func (s *segmentFS) Open(name string) (iofs.File, error) {
+	return s.OpenIn(context.Background(), name)
+}
+
+// OpenIn opens a file for one operation, see [formats.InContext].
+func (s *segmentFS) OpenIn(ctx context.Context, name string) (iofs.File, error) {
 	i, ok := slices.BinarySearchFunc(s.files, name, func(f segmentFile, name string) int { return strings.Compare(f.name, name) })
 	if !ok {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
 	}
 	f := s.files[i]
-	return source.IOFile(s.ctx, name, f, f.info()), nil
+	return source.IOFile(ctx, name, f, f.info()), nil
 }
 
 // ReadDir implements io/fs.ReadDirFS.

@@ -109,7 +109,7 @@ func (v View) File(ctx context.Context, name string, info source.Info) (nodes.En
 // BesideSum returns a checksum of the versions of files on which the recording called name depends,
 // named as by [formats.Beside.Files], or that they are not there.
 func (v View) BesideSum(ctx context.Context, name string, names []string) uint64 {
-	fsys, sum := besideFS{ctx: ctx, links: v.a.links, dir: path.Dir(name)}, fnv.New64a()
+	fsys, sum := formats.InContext(ctx, besideFS{links: v.a.links, dir: path.Dir(name)}), fnv.New64a()
 	add := func(fsys iofs.FS, n string) {
 		_, _ = io.WriteString(sum, n)
 		if info, err := iofs.Stat(fsys, n); err != nil {
