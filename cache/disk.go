@@ -2,8 +2,6 @@ package cache
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	iofs "io/fs"
 	"log/slog"
@@ -27,15 +25,9 @@ import (
 // a large file, where abcdef… is the SHA-256 of its name; tmp-PID-… is being
 // written and gets its name when it is whole; marks is what Mark was told.
 type Disk struct {
-	base  string // the directory that the user names
-	limit int64
-	log   *slog.Logger
-
-	dirMu sync.Mutex
-	root  *os.Root // of base; nil: not opened yet
-	held  os.FileInfo
-	marks *os.File // nil: not opened yet, or not there
-
+	diskDir
+	limit  int64
+	log    *slog.Logger
 	behind Behind // nil: nothing
 
 	mu      sync.Mutex
@@ -47,19 +39,10 @@ type Disk struct {
 }
 
 const (
-	layoutDir   = "v3"
-	sidecarExt  = ".idx"
-	blobExt     = ".zst"
-	tempPrefix  = "tmp-"
-	staleTemp   = 24 * time.Hour
-	refresh     = time.Hour   // how exact the time of the last use is
-	pauseFor    = time.Minute // after a failed write
-	cacheDirTag = "Signature: 8a477f597d28d172789f06886806bc55\n" +
-		"# This directory can be deleted; recfs makes it again when needed.\n"
+	tempPrefix = "tmp-"
+	staleTemp  = 24 * time.Hour
+	pauseFor   = time.Minute // after a failed write
 )
-
-// errFull says that something is larger than all that may be kept.
-var errFull = errors.New("larger than the cache may be")
 
 // DefaultDir returns the directory for a Disk of this user.
 func DefaultDir() (string, error) {
@@ -76,7 +59,9 @@ func NewDisk(dir string, limit int64, log *slog.Logger) *Disk {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Disk{base: dir, limit: limit, log: log}
+	d := &Disk{diskDir: diskDir{base: dir}, limit: limit, log: log}
+	d.refused = d.refuse
+	return d
 }
 
 // Dir returns the directory that holds the files.
@@ -84,13 +69,6 @@ func (d *Disk) Dir() string { return filepath.Join(d.base, layoutDir) }
 
 // Limit returns how many bytes d may hold.
 func (d *Disk) Limit() int64 { return d.limit }
-
-// place returns where below the directory something is kept.
-func place(name, ext string) string {
-	sum := sha256.Sum256([]byte(name))
-	h := hex.EncodeToString(sum[:])
-	return path.Join(layoutDir, h[:2], h[2:]+ext)
-}
 
 // Load returns the bytes saved under name, here or behind. What is damaged is removed.
 func (d *Disk) Load(ctx context.Context, name string) ([]byte, bool) {
@@ -208,6 +186,19 @@ func (d *Disk) Err() error {
 	return d.failure
 }
 
+// refuse notes a refusal, and says so once.
+func (d *Disk) refuse(err error) {
+	if _, ok := errors.AsType[*refusal](err); !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failure == nil {
+		d.failure = err
+		d.log.Warn("the disk cache is not used", "path", d.base, "err", err)
+	}
+}
+
 // failed notes that writing does not work at present. The caller holds mu.
 func (d *Disk) failed(err error) {
 	d.pause = time.Now().Add(pauseFor)
@@ -262,6 +253,16 @@ func (d *Disk) Items() ([]Item, error) {
 		items[i].Name = d.sidecarName(items[i].at)
 	}
 	return items, err
+}
+
+// Read returns the bytes of an item that has a name, which is no use of it.
+func (d *Disk) Read(it Item) ([]byte, error) {
+	f, info, err := d.open(it.at)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readSidecar(f, info.Size(), it.Name, d.limit)
 }
 
 // Prune removes what is unused for longest until at most limit bytes are

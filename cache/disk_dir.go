@@ -1,13 +1,47 @@
 package cache
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	iofs "io/fs"
 	"os"
 	"path"
+	"sync"
 	"time"
 )
+
+const (
+	layoutDir   = "v3"
+	sidecarExt  = ".idx"
+	blobExt     = ".zst"
+	marksFile   = layoutDir + "/marks"
+	refresh     = time.Hour // how exact the time of the last use is
+	cacheDirTag = "Signature: 8a477f597d28d172789f06886806bc55\n" +
+		"# This directory can be deleted; recfs makes it again when needed.\n"
+)
+
+// errFull says that something is larger than all that may be kept.
+var errFull = errors.New("larger than the cache may be")
+
+// A diskDir is the directory of a Disk.
+type diskDir struct {
+	base    string      // that the user names
+	refused func(error) // hears of each refusal
+
+	dirMu sync.Mutex
+	root  *os.Root // of base; nil: not opened yet
+	held  os.FileInfo
+	marks *os.File // nil: not opened yet, or not there
+}
+
+// place returns where below the directory something is kept.
+func place(name, ext string) string {
+	sum := sha256.Sum256([]byte(name))
+	h := hex.EncodeToString(sum[:])
+	return path.Join(layoutDir, h[:2], h[2:]+ext)
+}
 
 // A refusal says why a directory is not used as a cache.
 type refusal struct{ dir, reason string }
@@ -28,7 +62,7 @@ func checkDir(dir string, info os.FileInfo) error {
 
 // dir returns the directory, which has to be there. It is looked at each time,
 // as it may be removed and made again while a process runs.
-func (d *Disk) dir() (*os.Root, error) {
+func (d *diskDir) dir() (*os.Root, error) {
 	info, err := os.Stat(d.base) // the user may well name a link
 	if err != nil {
 		return nil, err
@@ -56,7 +90,7 @@ func (d *Disk) dir() (*os.Root, error) {
 }
 
 // dirWith returns the directory after a look at directories in it.
-func (d *Disk) dirWith(dirs ...string) (*os.Root, error) {
+func (d *diskDir) dirWith(dirs ...string) (*os.Root, error) {
 	root, err := d.dir()
 	for _, dir := range dirs {
 		if err != nil {
@@ -71,7 +105,7 @@ func (d *Disk) dirWith(dirs ...string) (*os.Root, error) {
 }
 
 // makeDir makes the directory, and removes what earlier versions kept in it.
-func (d *Disk) makeDir() error {
+func (d *diskDir) makeDir() error {
 	if err := os.MkdirAll(d.base, 0o700); err != nil {
 		return err
 	}
@@ -117,10 +151,10 @@ func mkdir(root *os.Root, dir string) error {
 // open opens a file for reading and returns what it is. Anything but a file
 // that nobody else can have written is as good as none: to open a fifo may take
 // for ever, and a link may lead anywhere.
-func (d *Disk) open(at string) (*os.File, os.FileInfo, error) {
+func (d *diskDir) open(at string) (*os.File, os.FileInfo, error) {
 	root, err := d.dirWith(layoutDir, path.Dir(at))
 	if err != nil {
-		d.refuse(err)
+		d.refused(err)
 		return nil, nil, err
 	}
 	if info, err := root.Lstat(at); err != nil {
@@ -143,21 +177,8 @@ func (d *Disk) open(at string) (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// refuse notes a refusal, and says so once.
-func (d *Disk) refuse(err error) {
-	if _, ok := errors.AsType[*refusal](err); !ok {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.failure == nil {
-		d.failure = err
-		d.log.Warn("the disk cache is not used", "path", d.base, "err", err)
-	}
-}
-
 // removeFile removes a file, unless another one has its name by now.
-func (d *Disk) removeFile(at string, was os.FileInfo) {
+func (d *diskDir) removeFile(at string, was os.FileInfo) {
 	root, err := d.dirWith(layoutDir, path.Dir(at))
 	if err != nil {
 		return
@@ -168,7 +189,7 @@ func (d *Disk) removeFile(at string, was os.FileInfo) {
 }
 
 // touch notes that a file was used, so that it is not the first to go.
-func (d *Disk) touch(at string, info os.FileInfo) {
+func (d *diskDir) touch(at string, info os.FileInfo) {
 	now := time.Now()
 	if now.Sub(info.ModTime()) <= refresh {
 		return
@@ -179,10 +200,10 @@ func (d *Disk) touch(at string, info os.FileInfo) {
 }
 
 // fileNames returns the names in a directory, none if it cannot be read.
-func (d *Disk) fileNames(dir string) map[string]bool {
+func (d *diskDir) fileNames(dir string) map[string]bool {
 	root, err := d.dirWith(layoutDir, dir)
 	if err != nil {
-		d.refuse(err)
+		d.refused(err)
 		return nil
 	}
 	f, err := root.Open(dir)
@@ -196,4 +217,33 @@ func (d *Disk) fileNames(dir string) map[string]bool {
 		names[name] = true
 	}
 	return names
+}
+
+// openMarks returns the open file, nil if there is none.
+func (d *diskDir) openMarks(flag int) *os.File {
+	root, err := d.dir()
+	if err != nil {
+		return nil
+	}
+	d.dirMu.Lock()
+	defer d.dirMu.Unlock()
+	if d.marks != nil || root != d.root {
+		return d.marks
+	}
+	if dir, err := root.Lstat(path.Dir(marksFile)); err != nil || checkDir(layoutDir, dir) != nil {
+		return nil
+	}
+	info, err := root.Lstat(marksFile)
+	if err == nil && (!info.Mode().IsRegular() || untrusted(info) != "") {
+		return nil
+	}
+	f, err := root.OpenFile(marksFile, flag, 0o600)
+	if os.IsPermission(err) { // it can be read
+		f, err = root.Open(marksFile)
+	}
+	if err != nil {
+		return nil
+	}
+	d.marks = f
+	return f
 }

@@ -1,16 +1,10 @@
 package cache
 
-import (
-	"os"
-	"path"
-)
+import "os"
 
-// marksFile is a set of numbers, each a bit: so it says in a microsecond that nothing is kept of
-// what nobody has looked at. It may say that it has a number which it has not.
-const (
-	marksFile = layoutDir + "/marks"
-	marksBits = 23 // of the number of a bit: 1 MiB, of which a file system keeps what was written
-)
+// The file of marks is a set of numbers, each a bit: so it says in a microsecond that nothing is
+// kept of what nobody has looked at. It may say that it has a number which it has not.
+const marksBits = 23 // of the number of a bit: 1 MiB, of which a file system keeps what was written
 
 // markAt returns which bit of the file a number is.
 func markAt(n uint64) (off int64, bit byte) {
@@ -48,33 +42,4 @@ func (d *Disk) Marked(n uint64) bool {
 	var b [1]byte
 	_, _ = f.ReadAt(b[:], off)
 	return b[0]&bit != 0
-}
-
-// openMarks returns the open file, nil if there is none.
-func (d *Disk) openMarks(flag int) *os.File {
-	root, err := d.dir()
-	if err != nil {
-		return nil
-	}
-	d.dirMu.Lock()
-	defer d.dirMu.Unlock()
-	if d.marks != nil || root != d.root {
-		return d.marks
-	}
-	if dir, err := root.Lstat(path.Dir(marksFile)); err != nil || checkDir(layoutDir, dir) != nil {
-		return nil
-	}
-	info, err := root.Lstat(marksFile)
-	if err == nil && (!info.Mode().IsRegular() || untrusted(info) != "") {
-		return nil
-	}
-	f, err := root.OpenFile(marksFile, flag, 0o600)
-	if os.IsPermission(err) { // it can be read
-		f, err = root.Open(marksFile)
-	}
-	if err != nil {
-		return nil
-	}
-	d.marks = f
-	return f
 }

@@ -89,18 +89,8 @@ func parseHead(head []byte, name string) (uint64, error) {
 	return binary.LittleEndian.Uint64(h[8:]), nil
 }
 
-// Read returns the bytes of an item that has a name, which is no use of it.
-func (d *Disk) Read(it Item) ([]byte, error) {
-	f, info, err := d.open(it.at)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readSidecar(f, info.Size(), it.Name, d.limit)
-}
-
 // sidecarName returns what was saved in a file, "" if it does not say.
-func (d *Disk) sidecarName(at string) string {
+func (d *diskDir) sidecarName(at string) string {
 	if !strings.HasSuffix(at, sidecarExt) {
 		return ""
 	}
