@@ -197,7 +197,7 @@ func TestShortIsNotKept(t *testing.T) {
 		}
 		defer h.Free()
 		return "sound", 10, nil
-	}).Durable(func(int) Place { return Named("name") }, func(s string) []byte { return []byte(s) },
+	}).Durable(func(int) Place { return named("name") }, func(s string) []byte { return []byte(s) },
 		func(_ context.Context, _ int, b []byte) (string, int64, error) { return string(b), 10, nil })
 	var wg sync.WaitGroup
 	for range 20 {

@@ -312,7 +312,7 @@ func TestMemoOnDisk(t *testing.T) {
 		m := NewMemo(c, func(context.Context, int) (string, int64, error) {
 			loads++
 			return "value", 5, nil
-		}).Durable(func(int) Place { return Named("k") }, func(v string) []byte { return []byte(v) },
+		}).Durable(func(int) Place { return named("k") }, func(v string) []byte { return []byte(v) },
 			func(_ context.Context, _ int, b []byte) (string, int64, error) { return string(b), int64(len(b)), nil })
 		if v, err := m.Get(context.Background(), 1); err != nil || v != want {
 			t.Errorf("%q, %v", v, err)
@@ -334,7 +334,7 @@ func TestMemoSavesWhatGrew(t *testing.T) {
 		c := New(1<<20, d)
 		m := NewMemo(c, func(context.Context, int) (string, int64, error) {
 			return "", 0, errors.New("loaded")
-		}).Durable(func(int) Place { return Named("k") }, func(v string) []byte { return []byte(v) },
+		}).Durable(func(int) Place { return named("k") }, func(v string) []byte { return []byte(v) },
 			func(_ context.Context, _ int, b []byte) (string, int64, error) {
 				return strings.TrimSuffix(string(b), " and new") + " and new", 0, nil
 			})
@@ -352,7 +352,7 @@ func TestSavedOnly(t *testing.T) {
 		c := New(1<<20, d)
 		t.Cleanup(c.Close)
 		return NewMemo(c, func(context.Context, int) (string, int64, error) { return "value", 5, nil }).Durable(
-			func(int) Place { return Named("k") }, func(v string) []byte { return []byte(v) },
+			func(int) Place { return named("k") }, func(v string) []byte { return []byte(v) },
 			func(_ context.Context, _ int, b []byte) (string, int64, error) { return string(b), int64(len(b)), nil })
 	}
 	ctx := SavedOnly(t.Context())
@@ -406,3 +406,12 @@ func TestDiskBoundsWhatIsWritten(t *testing.T) {
 	blobs[1].Discard()
 	blobs[2].Discard()
 }
+
+// A named is a place that is known without a look.
+type named string
+
+// Find implements Place.
+func (n named) Find(context.Context) Found { return Found{[]string{string(n)}, string(n)} }
+
+// Name implements Place.
+func (n named) Name(context.Context) string { return string(n) }

@@ -220,7 +220,7 @@ func TestMemoDurable(t *testing.T) {
 			loads++
 			return "value of " + k, 16, nil
 		}).Durable(
-			func(k string) Place { return Named(k) },
+			func(k string) Place { return named(k) },
 			func(v string) []byte { return []byte(v) },
 			func(_ context.Context, k string, b []byte) (string, int64, error) {
 				if string(b) == "bad" {

@@ -31,15 +31,6 @@ type Found struct {
 	Await string   // what is saved there once there is one, for Disk.Lookup
 }
 
-// A Named is a Place that is known without a look.
-type Named string
-
-// Find implements Place.
-func (n Named) Find(context.Context) Found { return Found{[]string{string(n)}, string(n)} }
-
-// Name implements Place.
-func (n Named) Name(context.Context) string { return string(n) }
-
 // A NotSavedError says that a value would have to be computed.
 type NotSavedError struct{ Name string } // on disk, for Disk.Lookup
 

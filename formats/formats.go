@@ -343,14 +343,6 @@ func (s Input) Length(ctx context.Context) (int64, error) {
 	return s.Size, nil
 }
 
-// BytesInput returns an Input of bytes in memory.
-func BytesInput(name string, b []byte, modified time.Time) Input {
-	return Input{
-		ReaderAt: nodes.BytesContent(b), Name: name,
-		Size: int64(len(b)), Stored: int64(len(b)), ModTime: modified,
-	}
-}
-
 // At returns the bytes of the recording for one operation, whose context ends
 // the reads.
 func (s Input) At(ctx context.Context) io.ReaderAt { return nodes.At(ctx, s.ReaderAt) }

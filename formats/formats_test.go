@@ -12,7 +12,7 @@ func TestSourceInfo(t *testing.T) {
 		{"bad\xff.rec", "626164ff2e726563"},
 	} {
 		want := SourceInfo{Name: c.name, NameHex: c.hex, Size: 3, Modified: "2026-11-21T09:00:00.0000005Z"}
-		if got := BytesInput(c.name, []byte("abc"), at).Info(); got != want {
+		if got := bytesInput(c.name, []byte("abc"), at).Info(); got != want {
 			t.Errorf("Info of %q is %+v, want %+v", c.name, got, want)
 		}
 	}

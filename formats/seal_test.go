@@ -81,7 +81,7 @@ func TestSealFits(t *testing.T) {
 		{"rewritten and longer", "The" + string(old[3:]) + " and more", func(s *Stamp) { s.Changed++; s.Size += 9 }, Other},
 		{"cut", string(old[:10]), func(s *Stamp) { s.Changed++; s.Size = 10 }, Other},
 	} {
-		src := BytesInput("x", []byte(c.content), time.Unix(1, 0))
+		src := bytesInput("x", []byte(c.content), time.Unix(1, 0))
 		src.Stamp = stamp
 		c.change(&src.Stamp)
 		if got, _, err := seal.Fit(t.Context(), src); got != c.want || err != nil {
@@ -99,7 +99,7 @@ func TestSealFits(t *testing.T) {
 func TestSealGoesOn(t *testing.T) {
 	b := bytes.Repeat([]byte("a line\n"), 1000)
 	seal := sealed(t, pass(t, b[:3000]), Stamp{}, 3000)
-	_, tally, err := seal.Fit(t.Context(), BytesInput("x", b, time.Time{}))
+	_, tally, err := seal.Fit(t.Context(), bytesInput("x", b, time.Time{}))
 	if err != nil || tally == nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,11 @@ func TestSealGoesOn(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := seal.Fit(ctx, BytesInput("x", b, time.Time{})); !errors.Is(err, context.Canceled) {
+	if _, _, err := seal.Fit(ctx, bytesInput("x", b, time.Time{})); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its context ended: %v", err)
 	}
+}
+
+func bytesInput(name string, b []byte, modified time.Time) Input {
+	return Input{ReaderAt: BytesReader(b), Name: name, Size: int64(len(b)), Stored: int64(len(b)), ModTime: modified}
 }

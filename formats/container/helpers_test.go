@@ -13,6 +13,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/container"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -51,7 +52,7 @@ func tarOf(t *testing.T, files ...packed) []byte {
 // list lists a container and returns its files with what they hold, or why they do not.
 func list(t tester, k *container.Kind, b []byte) (map[string]string, []formats.Problem, error) {
 	t.Helper()
-	u, in := newUnpacker(t), formats.BytesInput("x", b, time.Unix(1e9, 0))
+	u, in := newUnpacker(t), formatstest.BytesInput("x", b, time.Unix(1e9, 0))
 	m, err := k.List(t.Context(), in, container.Work{Limit: 1 << 30, Unpack: u})
 	if k == container.Tar {
 		sameUnmeasured(t, in, m, err)
@@ -133,6 +134,6 @@ func newUnpacker(t tester) *unpack.Unpacker {
 // listOf lists a container.
 func listOf(t *testing.T, k *container.Kind, b []byte) (*container.Members, error) {
 	t.Helper()
-	in := formats.BytesInput("x", b, time.Unix(1e9, 0))
+	in := formatstest.BytesInput("x", b, time.Unix(1e9, 0))
 	return k.List(t.Context(), in, container.Work{Limit: 1 << 30, Unpack: newUnpacker(t)})
 }

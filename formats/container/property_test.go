@@ -16,6 +16,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/container"
+	"recfs/formats/internal/testing/formatstest"
 )
 
 // files are some to put into a container. Names come more than once, as in a tar that was appended
@@ -169,7 +170,7 @@ func TestSavedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := files().Draw(t, "files")
 		b, _ := drawTar(t, all)
-		u, in := newUnpacker(t), formats.BytesInput("x", b, time.Unix(1e9, 0))
+		u, in := newUnpacker(t), formatstest.BytesInput("x", b, time.Unix(1e9, 0))
 		m, err := container.Tar.List(t.Context(), in, container.Work{Limit: 1 << 30, Unpack: u, Look: look})
 		if err != nil {
 			t.Fatal(err)

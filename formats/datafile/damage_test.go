@@ -67,7 +67,7 @@ func walkDamaged(t *testing.T, c *cache.Cache, b []byte, what string, args ...an
 	var root nodes.Dir
 	var err error
 	spent := allocated(func() {
-		root, err = formatstest.Open(t.Context(), New(Options{MaxData: 1 << 20}), formats.BytesInput("test.map", b, testTime), c)
+		root, err = formatstest.Open(t.Context(), New(Options{MaxData: 1 << 20}), formatstest.BytesInput("test.map", b, testTime), c)
 		if err == nil {
 			nodestest.Check(t, root)
 		}

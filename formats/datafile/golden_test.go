@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
@@ -33,5 +32,5 @@ func TestGolden(t *testing.T) {
 // openTree opens the tree of a map in memory.
 func openTree(t testing.TB, recording []byte, opt Options) (nodes.Dir, error) {
 	t.Helper()
-	return formatstest.Open(t.Context(), New(opt), formats.BytesInput("test.map", recording, testTime), formatstest.NewCache(t))
+	return formatstest.Open(t.Context(), New(opt), formatstest.BytesInput("test.map", recording, testTime), formatstest.NewCache(t))
 }

@@ -27,7 +27,7 @@ import (
 func openKept(t *testing.T, b []byte, changed int64, opt Options, disk store) (nodes.Dir, *countingReader) {
 	t.Helper()
 	r := newCountingReader(b)
-	src := formats.BytesInput("test.map", nil, testTime)
+	src := formatstest.BytesInput("test.map", nil, testTime)
 	src.ReaderAt, src.Size, src.Stored = r, int64(len(b)), int64(len(b))
 	src.Stamp = formats.Stamp{Size: src.Size, Changed: changed}
 	formatstest.Keep(&src, disk)
@@ -169,7 +169,7 @@ func onePixel(t *testing.T, r, g, b byte) []byte {
 func TestForged(t *testing.T) {
 	b := sample{level: oldLevel, version: "1"}.write()
 	nodestest.Forged(t, 40, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
-		src := formats.BytesInput("test.map", b, testTime)
+		src := formatstest.BytesInput("test.map", b, testTime)
 		formatstest.Keep(&src, shelf)
 		c := cache.New(64<<20, shelf)
 		t.Cleanup(c.Close)
@@ -189,7 +189,7 @@ func TestSavedPictures(t *testing.T) {
 		if err != nil {
 			return nil
 		}
-		rec := formats.Recording{Input: formats.BytesInput("test.map", b, testTime), Head: r.Tables}
+		rec := formats.Recording{Input: formatstest.BytesInput("test.map", b, testTime), Head: r.Tables}
 		p := newPictures(newTree(rec, formatstest.NewCache(t)), nil)
 		files := []nodes.File{}
 		if p.m.Game != nil {

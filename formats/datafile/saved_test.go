@@ -9,6 +9,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -100,7 +101,7 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			return nil
 		}
-		x, err := scan(t.Context(), formats.BytesInput("test.map", b, testTime), r.Tables, nil)
+		x, err := scan(t.Context(), formatstest.BytesInput("test.map", b, testTime), r.Tables, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

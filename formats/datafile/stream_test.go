@@ -119,7 +119,7 @@ func TestStreamedTree(t *testing.T) {
 
 // openMap returns the tree of a map.
 func openMap(ctx context.Context, b []byte, c *cache.Cache) (nodes.Dir, error) {
-	return formatstest.Open(ctx, New(Options{}), formats.BytesInput("wide.map", b, time.Unix(1e9, 0)), c)
+	return formatstest.Open(ctx, New(Options{}), formatstest.BytesInput("wide.map", b, time.Unix(1e9, 0)), c)
 }
 
 // TestItemStream reads a data item in any order, and one that is damaged up to where it is.

@@ -101,7 +101,7 @@ func TestTileGroups(t *testing.T) {
 	layer(full)
 	w.group("Tiles", 100, 0, 3)
 	b := w.bytes()
-	rec := formats.Recording{Input: formats.BytesInput("test.map", b, testTime), Head: mustRead(t, b).Tables}
+	rec := formats.Recording{Input: formatstest.BytesInput("test.map", b, testTime), Head: mustRead(t, b).Tables}
 	tb := newTree(rec, formatstest.NewCache(t))
 	got, err := tb.countTiles(t.Context())
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
@@ -92,7 +91,7 @@ func TestPreviewBeside(t *testing.T) {
 		"absent":     {plainRGB("absent"), plainRGB("absent")},
 	} {
 		for i, beside := range []bool{true, false} {
-			src := formats.BytesInput("test.map", externalMap(name).bytes(), testTime)
+			src := formatstest.BytesInput("test.map", externalMap(name).bytes(), testTime)
 			src.FS = fstest.MapFS{"mapres/grass_main.png": {Data: blue}}
 			root, err := formatstest.Open(t.Context(), New(Options{Mapres: mapres, Beside: beside}), src, formatstest.NewCache(t))
 			if err != nil {

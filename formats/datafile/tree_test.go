@@ -143,7 +143,7 @@ func (r *countingReader) data(of *Reader) (list []int) {
 func countedTree(t *testing.T, b []byte) (nodes.Dir, *countingReader, *Reader) {
 	t.Helper()
 	r := newCountingReader(b)
-	src := formats.BytesInput("test.map", nil, testTime)
+	src := formatstest.BytesInput("test.map", nil, testTime)
 	src.ReaderAt, src.Size, src.Stored = r, int64(len(b)), int64(len(b))
 	root, err := formatstest.Open(t.Context(), New(Options{}), src, formatstest.NewCache(t))
 	if err != nil {
@@ -229,7 +229,7 @@ func TestScanReadsOnce(t *testing.T) {
 	b := w.bytes()
 	r := mustRead(t, b)
 	reads := map[int64]int{}
-	src := formats.BytesInput("test.map", b, testTime)
+	src := formatstest.BytesInput("test.map", b, testTime)
 	src.ReaderAt = readerFunc(func(p []byte, off int64) (int, error) {
 		reads[off]++
 		return formats.BytesReader(b).ReadAt(t.Context(), p, off)
@@ -287,7 +287,7 @@ func TestLimit(t *testing.T) {
 // TestSourceErrors lets the source fail after the tables: that is no damage.
 func TestSourceErrors(t *testing.T) {
 	b := sample{level: oldLevel, version: "1"}.write()
-	src := formats.BytesInput("test.map", b, testTime)
+	src := formatstest.BytesInput("test.map", b, testTime)
 	whole := src.ReaderAt
 	gone := false
 	src.ReaderAt = readerFunc(func(p []byte, off int64) (int, error) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"recfs/cache"
-	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
@@ -81,7 +80,7 @@ func BenchmarkScan(b *testing.B) {
 
 // openTree opens a recording of which indexes may be kept on a disk.
 func openTree(b testing.TB, data []byte, c *cache.Cache, disk cache.Store) nodes.Dir {
-	src := formats.BytesInput("match.butter", data, time.Unix(1e9, 0))
+	src := formatstest.BytesInput("match.butter", data, time.Unix(1e9, 0))
 	formatstest.Keep(&src, disk)
 	dir, err := formatstest.Open(b.Context(), NewButter(Options{}), src, c)
 	if err != nil {

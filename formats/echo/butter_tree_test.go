@@ -30,7 +30,7 @@ func TestGolden(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			nodestest.Golden(t, file, func(b []byte) (nodes.Dir, error) {
-				return formatstest.Open(t.Context(), NewButter(Options{}), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
+				return formatstest.Open(t.Context(), NewButter(Options{}), formatstest.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
 			}, parquettest.Show)
 		})
 	}
@@ -44,7 +44,7 @@ func TestSavedButter(t *testing.T) {
 
 // openBroken opens a file that may be damaged; nil if it does not open.
 func openBroken(t testing.TB, b []byte) nodes.Dir {
-	dir, err := formatstest.Open(t.Context(), NewButter(Options{}), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
+	dir, err := formatstest.Open(t.Context(), NewButter(Options{}), formatstest.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
 	if err != nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func TestReadsOneChunk(t *testing.T) {
 	b, _ := sample(layoutV3, 2, 4, 300, true, func(w *writer) { w.interval = 100 })
 	r := openBytes(t, b)
 	counted := &countingButter{r: formats.BytesReader(b)}
-	src := formats.BytesInput("x.butter", b, time.Unix(1e9, 0))
+	src := formatstest.BytesInput("x.butter", b, time.Unix(1e9, 0))
 	src.ReaderAt = counted
 	c := formatstest.NewCache(t)
 	dir, err := formatstest.Open(t.Context(), NewButter(Options{}), src, c)
@@ -316,7 +316,7 @@ func TestSavedIndexOfOtherBytes(t *testing.T) {
 	damaged[openBytes(t, b).Header.Chunks[1].Offset+8] ^= 0xff
 	disk := storeButter{}
 	index := func(b []byte, changed int64, disk storeButter) string {
-		src := formats.BytesInput("x.butter", b, time.Unix(1e9, 0))
+		src := formatstest.BytesInput("x.butter", b, time.Unix(1e9, 0))
 		src.Stamp = formats.Stamp{Size: src.Size, Modified: 1e9, Changed: changed, Born: 1, Inode: 2}
 		formatstest.Keep(&src, disk)
 		c := cache.New(64<<20, disk)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"recfs/cache"
-	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/recordings"
 	"recfs/nodes/nodestest"
@@ -99,7 +98,7 @@ func TestRowsOfLongChunk(t *testing.T) {
 	}
 	const frames, players = 9000, 8
 	b, _ := sample(layoutV2, 2, players, frames, false, func(w *writer) { w.interval, w.compression = frames, gzipped }) // no layout to look for
-	format, in, disk := NewButter(Options{}), formats.BytesInput("long.butter", b, time.Unix(1e9, 0)), memoryStore{}
+	format, in, disk := NewButter(Options{}), formatstest.BytesInput("long.butter", b, time.Unix(1e9, 0)), memoryStore{}
 	formatstest.Keep(&in, disk)
 	var o *recordings.Opened
 	var c *cache.Cache

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
@@ -33,7 +32,7 @@ func TestManyEvents(t *testing.T) {
 	scans := 0
 	format := testFormat(list, &scans)
 	c := formatstest.NewCache(t)
-	src := formats.BytesInput("x.butter", []byte("bytes"), time.Unix(1e9, 0))
+	src := formatstest.BytesInput("x.butter", []byte("bytes"), time.Unix(1e9, 0))
 	dir, err := formatstest.Open(t.Context(), format, src, c)
 	if err != nil {
 		t.Fatal(err)

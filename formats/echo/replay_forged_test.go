@@ -50,7 +50,7 @@ func TestStretchesGoOn(t *testing.T) {
 	const chunks = 56 // 7 KB each, deflated, so that two are less than what is left of a stretch
 	text := textOf(chunks * chunkFrames)
 	for name, b := range map[string][]byte{"deflated": zipOf(t, text, zip.Deflate, "x"), "stored": zipOf(t, text, zip.Store, "x")} {
-		in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
+		in := formatstest.BytesInput("sample", b, time.Unix(1e9, 0))
 		h, err := Replay.Open(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -255,7 +256,7 @@ func TestReplayYears(t *testing.T) {
 			t.Errorf("%s does not have %s:\n%.300s", name, want, got)
 		}
 	}
-	in := formats.BytesInput("x", []byte(text), time.Time{})
+	in := formatstest.BytesInput("x", []byte(text), time.Time{})
 	h, err := openReplay(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)

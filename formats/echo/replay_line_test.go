@@ -273,7 +273,7 @@ func TestLongLinesAreCharged(t *testing.T) {
 	nodestest.Long(t)
 	const size = 3 << 20
 	line := stamp + "\t{\"pad\":\"" + strings.Repeat("x", size) + "\"}\r\n"
-	src := formats.BytesInput("long", []byte(strings.Repeat(line, 4)), time.Unix(1e9, 0))
+	src := formatstest.BytesInput("long", []byte(strings.Repeat(line, 4)), time.Unix(1e9, 0))
 	peakOf := func(what string, least int64, do func(context.Context) error) {
 		t.Helper()
 		of := cache.New(256<<20, nil)
@@ -349,7 +349,7 @@ func TestParts(t *testing.T) {
 	const size, lines = 1 << 20, 18
 	text := []byte(strings.Repeat("\r\n", 100) + strings.Repeat(stamp+"\t{\"pad\":\""+strings.Repeat("x", size)+"\"}\r\n", lines))
 	read := int64(0)
-	in := formats.BytesInput("x", text, time.Unix(1e9, 0))
+	in := formatstest.BytesInput("x", text, time.Unix(1e9, 0))
 	in.ReaderAt = countingReader{in.ReaderAt, &read}
 	dir, err := formatstest.Open(t.Context(), Replay, in, formatstest.NewCache(t))
 	if err != nil {

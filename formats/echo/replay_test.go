@@ -72,7 +72,7 @@ func replayDir(t testing.TB, b []byte) nodes.Dir {
 	t.Helper()
 	c := cache.New(64<<20, nil)
 	t.Cleanup(c.Close)
-	dir, err := formatstest.Open(t.Context(), Replay, formats.BytesInput("x.echoreplay", b, time.Unix(1e9, 0)), c)
+	dir, err := formatstest.Open(t.Context(), Replay, formatstest.BytesInput("x.echoreplay", b, time.Unix(1e9, 0)), c)
 	if err != nil {
 		return nil
 	}

@@ -159,7 +159,7 @@ func openTest(t *testing.T, frames []Frame, source string, saved store, scans *i
 	t.Helper()
 	c := cache.New(1<<20, saved)
 	t.Cleanup(c.Close)
-	src := formats.BytesInput("x.butter", []byte(source), time.Unix(1e9, 0))
+	src := formatstest.BytesInput("x.butter", []byte(source), time.Unix(1e9, 0))
 	src.Stamp = formats.Stamp{Size: src.Size, Changed: int64(source[0])}
 	formatstest.Keep(&src, saved)
 	dir, err := formatstest.Open(t.Context(), testFormat(frames, scans), src, c)
@@ -304,7 +304,7 @@ func TestDeflatedVersion(t *testing.T) {
 // openBytesTree opens the tree of a butter file.
 func openBytesTree(t *testing.T, b []byte) nodes.Dir {
 	t.Helper()
-	dir, err := formatstest.Open(t.Context(), NewButter(Options{}), formats.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
+	dir, err := formatstest.Open(t.Context(), NewButter(Options{}), formatstest.BytesInput("x.butter", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +355,7 @@ func FuzzSavedIndex(f *testing.F) {
 		if err != nil || !x.sound(nil) {
 			return
 		}
-		rec := formats.Recording{Input: formats.BytesInput("x", nil, time.Time{})}
+		rec := formats.Recording{Input: formatstest.BytesInput("x", nil, time.Time{})}
 		rec.Index = func(context.Context) (formats.Index, error) { return x, nil }
 		dir, _ := NewTree(Recording{Recording: rec, NumChunks: UnknownChunks}, cache.New(1<<20, store{}))
 		if _, err := json.Marshal(x.document("test")); err != nil {

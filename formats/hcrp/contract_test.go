@@ -217,7 +217,7 @@ func TestOpeningIsCharged(t *testing.T) {
 	rec := testRecording{layout: Published, version: 4, metadata: metadata, chunks: []testChunk{{ticks: 10, body: []byte{0, 0, 0}}}}
 	file := rec.file(t)
 	for name, in := range map[string]formats.Input{
-		"file":     formats.BytesInput("x.hcrp", file, testTime),
+		"file":     formatstest.BytesInput("x.hcrp", file, testTime),
 		"segments": {Name: "x", FS: rec.segments(t, 1)},
 	} {
 		c := testCache(t, nil)

@@ -172,7 +172,7 @@ func FuzzTree(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := cache.New(64<<20, nil)
 		defer c.Close()
-		dir, err := formatstest.Open(t.Context(), format, formats.BytesInput("f.hcrp", b, testTime), c)
+		dir, err := formatstest.Open(t.Context(), format, formatstest.BytesInput("f.hcrp", b, testTime), c)
 		if err != nil {
 			return
 		}

@@ -38,7 +38,7 @@ func indexOf(t testing.TB, in formats.Input, schema *Schema) (*head, *index) {
 
 // fileInput returns the first n bytes of a recording that is a file.
 func fileInput(b []byte, n int) formats.Input {
-	return formats.BytesInput("test.hcrp", b[:n], testTime)
+	return formatstest.BytesInput("test.hcrp", b[:n], testTime)
 }
 
 // dirInput returns a recording in segments.

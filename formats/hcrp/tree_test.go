@@ -44,7 +44,7 @@ func readerOf(ctx context.Context, b []byte) (*Reader, error) {
 
 // openBytes opens a recording that is one file.
 func openBytes(t testing.TB, b []byte, opt Options) (nodes.Dir, error) {
-	return formatstest.Open(t.Context(), New(opt), formats.BytesInput("test.hcrp", b, testTime), testCache(t, nil))
+	return formatstest.Open(t.Context(), New(opt), formatstest.BytesInput("test.hcrp", b, testTime), testCache(t, nil))
 }
 
 // openFS opens a recording in segments.
@@ -255,7 +255,7 @@ func TestFilesAreRescued(t *testing.T) {
 	}{
 		"whole": {whole, 5, 0, 0, 0}, "damaged": {damaged, 4, 0, 1, 6}, "unnamed": {few, 5, 1, 1, 0},
 	} {
-		b, report := compacted(t, formats.BytesInput("a.hcrp", test.b, time.Unix(1e9, 0)), Options{})
+		b, report := compacted(t, formatstest.BytesInput("a.hcrp", test.b, time.Unix(1e9, 0)), Options{})
 		if report.Chunks != test.chunks || report.Lost != test.lost || report.Found != test.found || report.Unnamed > 0 || len(report.Missing) != test.missed {
 			t.Errorf("%s: %+v", name, report)
 		}
@@ -448,7 +448,7 @@ func TestDictionaries(t *testing.T) {
 	file := rec.file(t)
 	opt := Options{Schemas: []*Schema{g.schema}}
 	open := func(beside iofs.FS, opt Options) nodes.Dir {
-		src := formats.BytesInput("d.hcrp", file, testTime)
+		src := formatstest.BytesInput("d.hcrp", file, testTime)
 		src.FS = beside
 		dir, err := formatstest.Open(t.Context(), New(opt), src, testCache(t, nil))
 		if err != nil {
@@ -489,7 +489,7 @@ func TestDamage(t *testing.T) {
 		whole := rec.file(t)
 		format, c := New(Options{Schemas: []*Schema{h.schema}}), testCache(t, nil)
 		walk := func(what string, b []byte) {
-			dir, err := formatstest.Open(t.Context(), format, formats.BytesInput("test.hcrp", b, testTime), c)
+			dir, err := formatstest.Open(t.Context(), format, formatstest.BytesInput("test.hcrp", b, testTime), c)
 			if err != nil {
 				if _, ok := formats.Coded(err); !ok {
 					t.Errorf("%s, %s: %v", h.name, what, err)
@@ -644,7 +644,7 @@ func TestSharedRecordings(t *testing.T) {
 			if rerr != nil {
 				t.Fatal(rerr)
 			}
-			src := formats.BytesInput(e.Name(), b, testTime)
+			src := formatstest.BytesInput(e.Name(), b, testTime)
 			src.FS = os.DirFS(shared)
 			dir, err = formatstest.Open(t.Context(), New(opt), src, testCache(t, nil))
 		case strings.HasPrefix(e.Name(), "run-") || strings.HasPrefix(e.Name(), "design-"):

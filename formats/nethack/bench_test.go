@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"recfs/cache"
-	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 )
 
@@ -55,7 +54,7 @@ func longGame(size, diffs int) []byte {
 // openBench opens a log with a cache of its own and makes the index.
 func openBench(b testing.TB, log []byte, budget int64) (*recording, *index, func()) {
 	c := cache.New(budget, nil)
-	rec, _, err := openRecording(b.Context(), formats.BytesInput("bench.nhgame", log, time.Time{}), c)
+	rec, _, err := openRecording(b.Context(), formatstest.BytesInput("bench.nhgame", log, time.Time{}), c)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -321,7 +321,7 @@ func readTruth(t testing.TB, file string) map[int64]map[string]string {
 	return truth
 }
 
-func logSource(log []byte) formats.Input { return formats.BytesInput("x.nhgame", log, time.Time{}) }
+func logSource(log []byte) formats.Input { return formatstest.BytesInput("x.nhgame", log, time.Time{}) }
 
 // forgetRows lets the counters of an index forget the last row, which spares them work if the next
 // one is like it.

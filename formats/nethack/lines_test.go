@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"recfs/cache"
-	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
@@ -33,7 +32,7 @@ func TestPiecesOfLines(t *testing.T) {
 	log.WriteString("wait\n")
 	c := cache.New(64<<20, nil)
 	defer c.Close()
-	in := formats.BytesInput("many.nhgame", log.Bytes(), time.Unix(1e9, 0))
+	in := formatstest.BytesInput("many.nhgame", log.Bytes(), time.Unix(1e9, 0))
 	dir, err := formatstest.Open(t.Context(), Format, in, c)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +150,7 @@ func TestIndexInPieces(t *testing.T) {
 		w.line("chat", 1)
 		w.line("Q", -1)
 		c := cache.New(1<<20, nil)
-		root, err := formatstest.Open(t.Context(), Format, formats.BytesInput("many.nhgame", w.Bytes(), testTime), c)
+		root, err := formatstest.Open(t.Context(), Format, formatstest.BytesInput("many.nhgame", w.Bytes(), testTime), c)
 		if err != nil {
 			t.Fatal(err)
 		}

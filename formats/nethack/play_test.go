@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -216,7 +215,7 @@ func TestScreensAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, _, x, _ := openHeroes(t, formats.BytesInput("small.nhgame", log, testTime), 16<<20)
+	rec, _, x, _ := openHeroes(t, formatstest.BytesInput("small.nhgame", log, testTime), 16<<20)
 	s, cost, err := rec.screens(t.Context(), x, 0, x.ticks.len())
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"recfs/cache"
-	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -15,7 +14,7 @@ import (
 func TestIndexIsMadeOnce(t *testing.T) {
 	w := sampleGame(60)
 	w.line("move D4", 1000)
-	src := formats.BytesInput("x.nhgame", w.Bytes(), time.Unix(1, 0))
+	src := formatstest.BytesInput("x.nhgame", w.Bytes(), time.Unix(1, 0))
 	log := &nodestest.Counted{ReaderAt: src.ReaderAt}
 	src.ReaderAt = log
 	c := cache.New(1<<20, nil)

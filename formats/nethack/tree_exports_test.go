@@ -60,7 +60,7 @@ func openHeroes(t *testing.T, in formats.Input, budget int64) (*recording, nodes
 // The pieces of the exports together are what all states make in one go, wherever a read begins.
 func TestPiecesOfExports(t *testing.T) {
 	log := heroGame(2*pieceTicks + 100).Bytes()
-	rec, root, x, c := openHeroes(t, formats.BytesInput("game.nhgame", log, testTime), 16<<20)
+	rec, root, x, c := openHeroes(t, formatstest.BytesInput("game.nhgame", log, testTime), 16<<20)
 	cast, _, err := rec.cast(t.Context(), x, 0, x.ticks.len(), castStart)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestPiecesOfExports(t *testing.T) {
 func TestReadsOfExportsTouchTheirPiece(t *testing.T) {
 	log := heroGame(2*pieceTicks + 100).Bytes()
 	r := &countingReader{r: formats.BytesReader(log)}
-	in := formats.BytesInput("game.nhgame", log, testTime)
+	in := formatstest.BytesInput("game.nhgame", log, testTime)
 	in.ReaderAt = r
 	_, root, x, _ := openHeroes(t, in, 256<<10) // of which an eighth is for pieces that are made for their sizes
 	for name, most := range map[string]int{"export/game.cast": castTicks, "export/hero.csv": pieceTicks} {
@@ -137,7 +137,7 @@ func TestReadsOfExportsTouchTheirPiece(t *testing.T) {
 func TestExportsAreCharged(t *testing.T) {
 	nodestest.Long(t)
 	const ticks, most = 250 * castTicks, 6 << 20
-	_, root, _, c := openHeroes(t, formats.BytesInput("game.nhgame", heroGame(ticks).Bytes(), testTime), 16<<20)
+	_, root, _, c := openHeroes(t, formatstest.BytesInput("game.nhgame", heroGame(ticks).Bytes(), testTime), 16<<20)
 	sum := 0
 	for _, name := range []string{"export/game.cast", "export/hero.csv"} {
 		e, err := find(t, root, name)
@@ -160,7 +160,7 @@ func TestGrowingExports(t *testing.T) {
 	log := heroGame(5 * castTicks).Bytes()
 	x := mustIndex(t, log)
 	exports := func(n int) (list [2]string) {
-		in := formats.BytesInput("game.nhgame", log[:n], testTime)
+		in := formatstest.BytesInput("game.nhgame", log[:n], testTime)
 		in.Grows, in.Running = true, n < len(log)
 		root, err := formatstest.Open(t.Context(), Format, in, newCache(t, 16<<20))
 		if err != nil {
@@ -208,7 +208,7 @@ func TestLargeIndexStays(t *testing.T) {
 	w := heroGame(ticks)
 	w.Write(bytes.Repeat([]byte("*\n"), 150_000))
 	shelf := &countedStore{}
-	in := formats.BytesInput("game.nhgame", w.Bytes(), testTime)
+	in := formatstest.BytesInput("game.nhgame", w.Bytes(), testTime)
 	in.Stamp = formats.Stamp{Size: in.Size, Changed: 1}
 	formatstest.Keep(&in, shelf)
 	for range 2 {

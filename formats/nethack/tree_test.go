@@ -46,7 +46,7 @@ func openRecording(ctx context.Context, in formats.Input, c *cache.Cache) (*reco
 }
 
 func openTree(t testing.TB, log []byte) (nodes.Dir, error) {
-	return formatstest.Open(t.Context(), Format, formats.BytesInput("game.nhgame", log, testTime), newCache(t, 16<<20))
+	return formatstest.Open(t.Context(), Format, formatstest.BytesInput("game.nhgame", log, testTime), newCache(t, 16<<20))
 }
 
 func mustOpen(t testing.TB, log []byte) nodes.Dir {
@@ -236,7 +236,7 @@ func TestRealTrees(t *testing.T) {
 // walk opens a log, walks its tree and returns the sums of all saves by offset of their lines.
 func walk(t testing.TB, log []byte, c *cache.Cache) (map[int64]string, error) {
 	t.Helper()
-	rec, tree, err := openRecording(t.Context(), formats.BytesInput("game.nhgame", log, testTime), c)
+	rec, tree, err := openRecording(t.Context(), formatstest.BytesInput("game.nhgame", log, testTime), c)
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +364,7 @@ func TestReadsTouchTheirChunk(t *testing.T) {
 	log := sampleGame(5000).Bytes()
 	x := mustIndex(t, log)
 	r := &countingReader{r: formats.BytesReader(log)}
-	src := formats.BytesInput("game.nhgame", log, testTime)
+	src := formatstest.BytesInput("game.nhgame", log, testTime)
 	src.ReaderAt = r
 	r.reset()
 	root, err := formatstest.Open(t.Context(), Format, src, newCache(t, 16<<20))
@@ -398,7 +398,7 @@ func TestReadsTouchTheirChunk(t *testing.T) {
 // TestListingNeedsNoIndex holds that directories are there before the index pass.
 func TestListingNeedsNoIndex(t *testing.T) {
 	log := sampleGame(5000).Bytes()
-	rec, root, err := openRecording(t.Context(), formats.BytesInput("game.nhgame", log, testTime), newCache(t, 16<<20))
+	rec, root, err := openRecording(t.Context(), formatstest.BytesInput("game.nhgame", log, testTime), newCache(t, 16<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +445,7 @@ func TestSequentialPass(t *testing.T) {
 		for _, budget := range []int64{0, 10_000, 16 << 20} {
 			t.Run(fmt.Sprint(name, budget), func(t *testing.T) {
 				r := &countingReader{r: formats.BytesReader(log)}
-				src := formats.BytesInput("game.nhgame", log, testTime)
+				src := formatstest.BytesInput("game.nhgame", log, testTime)
 				src.ReaderAt = r
 				rec, _, err := openRecording(t.Context(), src, newCache(t, budget))
 				if err != nil {

@@ -3,7 +3,7 @@ package nethack
 import (
 	"testing"
 
-	"recfs/formats"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
 
@@ -28,7 +28,7 @@ func TestSizesOfABlock(t *testing.T) {
 	w.line("chat"+string(make([]byte, maxEventText)), -1)
 	chain(20)
 	for _, states := range []bool{false, true} {
-		rec, _, err := openRecording(t.Context(), formats.BytesInput("game.nhgame", w.Bytes(), testTime), newCache(t, 16<<20))
+		rec, _, err := openRecording(t.Context(), formatstest.BytesInput("game.nhgame", w.Bytes(), testTime), newCache(t, 16<<20))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestSavesOfAnotherLog(t *testing.T) {
 	w.comp = plain
 	w.backup(testSave(1000), 1)
 	w.diff(beta3, 2, w.rest(24))
-	rec, _, err := openRecording(t.Context(), formats.BytesInput("game.nhgame", w.Bytes(), testTime), newCache(t, 16<<20))
+	rec, _, err := openRecording(t.Context(), formatstest.BytesInput("game.nhgame", w.Bytes(), testTime), newCache(t, 16<<20))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func indexBy(ctx context.Context, format *formats.Format, stretch int64, in form
 
 // version returns a recording as it is after so many changes.
 func version(b []byte, changes int64) formats.Input {
-	in := formats.BytesInput("x", b, time.Unix(1, 0))
+	in := formatstest.BytesInput("x", b, time.Unix(1, 0))
 	in.Stamp = formats.Stamp{Size: in.Size, Changed: changes}
 	return in
 }

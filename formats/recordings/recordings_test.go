@@ -119,7 +119,7 @@ func index(t *testing.T, shelf *nodestest.Shelf, b string, stamp formats.Stamp, 
 	c := cache.New(1<<20, shelf)
 	defer c.Close()
 	format := lines(passes)
-	in := formats.BytesInput("x", []byte(b), time.Unix(1, 0))
+	in := formatstest.BytesInput("x", []byte(b), time.Unix(1, 0))
 	reader := &nodestest.Counted{ReaderAt: in.ReaderAt}
 	in.ReaderAt, in.Stamp, in.Size = reader, stamp, formats.UnknownSize
 	formatstest.Keep(&in, shelf)
@@ -270,12 +270,12 @@ func TestOpenFails(t *testing.T) {
 		want func(error) bool
 	}{
 		"damaged": {
-			recordings.Source{Format: &format, Input: formats.BytesInput("x", []byte("X"), time.Time{})},
+			recordings.Source{Format: &format, Input: formatstest.BytesInput("x", []byte("X"), time.Time{})},
 			func(err error) bool { return errors.Is(err, formats.ErrCorrupt) },
 		},
 		"unread": {
 			recordings.Source{
-				Format: &format, Input: formats.BytesInput("x", []byte("X"), time.Time{}), Failure: func() error { return failed },
+				Format: &format, Input: formatstest.BytesInput("x", []byte("X"), time.Time{}), Failure: func() error { return failed },
 			},
 			func(err error) bool {
 				unread := (*formats.UnreadError)(nil)
@@ -306,7 +306,7 @@ func TestKeep(t *testing.T) {
 		passes := []int64(nil)
 		format := lines(&passes)
 		format.Keep = func(formats.Head) bool { return false }
-		in := formats.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
+		in := formatstest.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
 		in.Stamp = formats.Stamp{Size: 3, Changed: 3}
 		formatstest.Keep(&in, disk)
 		src := recordings.Source{Format: &format, Input: in}
@@ -339,7 +339,7 @@ func TestBeside(t *testing.T) {
 	beside, passes := "one", []int64(nil)
 	format := lines(&passes)
 	format.Beside = &formats.Beside{Sum: func(formats.Head) string { return beside }}
-	in := formats.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
+	in := formatstest.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
 	in.Stamp = formats.Stamp{Size: 3, Changed: 3}
 	formatstest.Keep(&in, disk)
 	store := recordings.NewStore(c, slog.New(slog.DiscardHandler), func(int) recordings.Source {

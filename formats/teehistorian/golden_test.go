@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"recfs/cache"
-	"recfs/formats"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/testing/parquettest"
@@ -24,7 +23,7 @@ func newCache(t testing.TB) *cache.Cache {
 
 // openBytes opens a recording in memory.
 func openBytes(t testing.TB, c *cache.Cache, recording []byte) (nodes.Dir, error) {
-	src := formats.BytesInput("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
+	src := formatstest.BytesInput("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
 	return formatstest.Open(t.Context(), Format, src, c)
 }
 

@@ -207,7 +207,7 @@ func TestWideHeaders(t *testing.T) {
 		w.rawEx(id, "x")
 		c := cache.New(64<<20, nil)
 		defer c.Close()
-		root, err := formatstest.Open(t.Context(), Format, formats.BytesInput("x", w.b, time.Unix(1, 0)), c)
+		root, err := formatstest.Open(t.Context(), Format, formatstest.BytesInput("x", w.b, time.Unix(1, 0)), c)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -242,7 +242,7 @@ func TestWideHeaders(t *testing.T) {
 
 // A saved head is the head that was saved.
 func TestSavedHead(t *testing.T) {
-	in := formats.BytesInput("x.teehistorian", headed("{\"version\":\"2\",\"s\":\"\xff\"}").b, time.Unix(1, 0))
+	in := formatstest.BytesInput("x.teehistorian", headed("{\"version\":\"2\",\"s\":\"\xff\"}").b, time.Unix(1, 0))
 	h, err := Format.Open(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func TestHeatCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{src: formats.BytesInput("x", w.b, time.Unix(1, 0)), idx: x, render: renderer{h.idents}}
+	r := &recording{src: formatstest.BytesInput("x", w.b, time.Unix(1, 0)), idx: x, render: renderer{h.idents}}
 	got, err := r.countHeat(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestHeatPicture(t *testing.T) {
 		{fstest.MapFS{"m.map": {Data: file}}, image.Pt(3, 5), map[image.Point]color.Color{{}: white, {X: 1, Y: 1}: most, {X: 1, Y: 4}: grey, {X: 2, Y: 4}: grey}},
 		{nil, image.Pt(3, 4), map[image.Point]color.Color{{X: 1}: white, {X: 2, Y: 1}: most}}, // from the square -1 on
 	} {
-		src := formats.BytesInput("x.teehistorian", w.b, time.Unix(1, 0))
+		src := formatstest.BytesInput("x.teehistorian", w.b, time.Unix(1, 0))
 		src.FS = c.files
 		root, err := formatstest.Open(t.Context(), format, src, newCache(t))
 		if err != nil {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -22,7 +21,7 @@ func holdFrames(t *testing.T, b []byte) (frames int) {
 	t.Helper()
 	c := formatstest.NewCache(t)
 	open := func() nodes.Dir {
-		root, err := formatstest.Open(t.Context(), Format, formats.BytesInput("x", b, time.Unix(1, 0)), c)
+		root, err := formatstest.Open(t.Context(), Format, formatstest.BytesInput("x", b, time.Unix(1, 0)), c)
 		if err != nil {
 			t.Fatal(err)
 		}

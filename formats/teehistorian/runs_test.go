@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recfs/formats"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
 
 // runnersOf returns those of the Summary of a recording.
 func runnersOf(t *testing.T, recording []byte) []formats.Runner {
 	t.Helper()
-	in := formats.BytesInput("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
+	in := formatstest.BytesInput("x.teehistorian", recording, time.Unix(1_800_000_000, 0))
 	head, err := Format.Open(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func TestHotRows(t *testing.T) {
 
 func holdHotRows(t rapid.TB, b []byte) {
 	t.Helper()
-	in := formats.BytesInput("x.teehistorian", b, time.Unix(1, 0))
+	in := formatstest.BytesInput("x.teehistorian", b, time.Unix(1, 0))
 	src := in.At(context.Background())
 	h, err := readHeader(context.Background(), src, 0)
 	if err != nil {

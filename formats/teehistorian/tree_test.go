@@ -44,7 +44,7 @@ func version(t testing.TB, recording []byte, indexes store) nodes.Dir {
 	t.Helper()
 	c := cache.New(16<<20, indexes)
 	defer c.Close() // what is read later is not kept
-	src := formats.BytesInput("x.teehistorian", recording, time.Unix(int64(len(recording)), 0))
+	src := formatstest.BytesInput("x.teehistorian", recording, time.Unix(int64(len(recording)), 0))
 	formatstest.Keep(&src, indexes)
 	root, err := formatstest.Open(t.Context(), Format, src, c)
 	if err != nil {
@@ -469,7 +469,7 @@ func TestUnknownSize(t *testing.T) {
 	b := readBusy(t)[:200_000]
 	c := cache.New(16<<20, nil)
 	defer c.Close()
-	src := formats.BytesInput("x.teehistorian", b, time.Unix(1, 0))
+	src := formatstest.BytesInput("x.teehistorian", b, time.Unix(1, 0))
 	want := nodestest.Read(t, version(t, b, store{}), "index.json")
 	src.Size = formats.UnknownSize
 	root, err := formatstest.Open(t.Context(), Format, src, c)
@@ -610,7 +610,7 @@ func TestMapOutline(t *testing.T) {
 		{fstest.MapFS{"some map.map": {Data: []byte("another map")}}, false},
 		{nil, false},
 	} {
-		src := formats.BytesInput("x.teehistorian", w.b, time.Unix(1, 0))
+		src := formatstest.BytesInput("x.teehistorian", w.b, time.Unix(1, 0))
 		src.FS = c.files
 		root, err := formatstest.Open(t.Context(), format, src, newCache(t))
 		if err != nil {
@@ -713,7 +713,7 @@ func TestLongTick(t *testing.T) {
 	w.finish()
 	c := cache.New(64<<20, nil)
 	defer c.Close()
-	root, err := formatstest.Open(t.Context(), Format, formats.BytesInput("x", w.b, time.Unix(1, 0)), c)
+	root, err := formatstest.Open(t.Context(), Format, formatstest.BytesInput("x", w.b, time.Unix(1, 0)), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"recfs/cache"
-	"recfs/formats"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/recordings"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -24,7 +24,7 @@ import (
 func TestSizesAreRemembered(t *testing.T) {
 	c := cache.New(16<<20, nil)
 	defer c.Close()
-	src := formats.BytesInput("x.teehistorian", readBusy(t), time.Unix(1, 0))
+	src := formatstest.BytesInput("x.teehistorian", readBusy(t), time.Unix(1, 0))
 	o, err := recordings.OpenOne(t.Context(), recordings.Source{Format: &Format, Input: src}, c, slog.Default())
 	if err != nil {
 		t.Fatal(err)

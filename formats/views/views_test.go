@@ -16,6 +16,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/views"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -34,7 +35,7 @@ func newTree(t testing.TB, n int) *views.Tree[index] {
 	t.Cleanup(c.Close)
 	x := &index{n}
 	return views.New[index]("test", formats.Recording{
-		Input:  formats.BytesInput("x", nil, time.Unix(1, 0)),
+		Input:  formatstest.BytesInput("x", nil, time.Unix(1, 0)),
 		Index:  func(context.Context) (formats.Index, error) { return x, nil },
 		Damage: func(context.Context) (*formats.Problem, error) { return nil, nil },
 	}, c)

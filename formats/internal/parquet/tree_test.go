@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"recfs/cache"
-	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/parquet"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -30,7 +30,7 @@ func dirWithin(t *testing.T, budget int64, load func() (columnar.Table, error)) 
 	t.Helper()
 	c := cache.New(budget, nil)
 	t.Cleanup(c.Close)
-	in := formats.BytesInput("bad\xff.rec", nil, time.Time{})
+	in := formatstest.BytesInput("bad\xff.rec", nil, time.Time{})
 	return parquet.Dir(c, in, "test", []columnar.Maker{{Name: "all", Make: func(context.Context) (columnar.Table, error) { return load() }}})
 }
 
@@ -197,7 +197,7 @@ func TestMemoryFits(t *testing.T) {
 		table := tableOf(rowsOf(rows))
 		return columnar.Maker{Name: name, Make: func(context.Context) (columnar.Table, error) { return table, nil }}
 	}
-	dir := parquet.Dir(c, formats.BytesInput("x", nil, time.Time{}), "test", []columnar.Maker{maker("large", columnar.GroupRows/2), maker("small", 10)})
+	dir := parquet.Dir(c, formatstest.BytesInput("x", nil, time.Time{}), "test", []columnar.Maker{maker("large", columnar.GroupRows/2), maker("small", 10)})
 	large, err := nodes.Lookup(t.Context(), dir, "large.parquet")
 	if err != nil {
 		t.Fatal(err)

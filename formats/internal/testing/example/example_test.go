@@ -19,7 +19,7 @@ import (
 )
 
 func openBytes(t testing.TB, b []byte) (nodes.Dir, error) {
-	return formatstest.Open(t.Context(), Format, formats.BytesInput("x.scores", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
+	return formatstest.Open(t.Context(), Format, formatstest.BytesInput("x.scores", b, time.Unix(1e9, 0)), formatstest.NewCache(t))
 }
 
 func TestGolden(t *testing.T) {
@@ -42,7 +42,7 @@ func TestSavedIndex(t *testing.T) {
 
 func scanBytes(t testing.TB, b []byte) (formats.Head, formats.Index) {
 	t.Helper()
-	in := formats.BytesInput("x.scores", b, time.Unix(1e9, 0))
+	in := formatstest.BytesInput("x.scores", b, time.Unix(1e9, 0))
 	h, err := open(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestGrowth(t *testing.T) {
 	_, want := scanBytes(t, []byte(whole))
 	for n := strings.Index(whole, "\n") + 1; n <= len(whole); n += 997 {
 		h, x := scanBytes(t, []byte(whole[:n]))
-		in := formats.BytesInput("x.scores", []byte(whole), time.Unix(1e9, 0))
+		in := formatstest.BytesInput("x.scores", []byte(whole), time.Unix(1e9, 0))
 		x, err := readIndex(in, h, x.Append(nil))
 		if err == nil {
 			x, err = scan(t.Context(), in, h, x)
@@ -90,7 +90,7 @@ func TestGrowingFiles(t *testing.T) {
 
 // A tick reads its own chunk, and what is saved stands without a read.
 func TestReads(t *testing.T) {
-	in := formats.BytesInput("x.scores", []byte(longLog(20_000)), time.Unix(1e9, 0))
+	in := formatstest.BytesInput("x.scores", []byte(longLog(20_000)), time.Unix(1e9, 0))
 	in.Stamp = formats.Stamp{Size: in.Size, Changed: 1}
 	counted := &nodestest.Counted{ReaderAt: in.ReaderAt}
 	in.ReaderAt = counted

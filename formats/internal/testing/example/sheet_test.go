@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -146,7 +147,7 @@ func TestSavedCut(t *testing.T) {
 	log := []byte(longLog(1500) + "bad\nend 600\n")
 	h, x := scanBytes(t, log)
 	saved := x.Append(nil)
-	in := formats.BytesInput("x.scores", log, time.Unix(1e9, 0))
+	in := formatstest.BytesInput("x.scores", log, time.Unix(1e9, 0))
 	if again, err := readIndex(in, h, saved); err != nil || string(again.Append(nil)) != string(saved) {
 		t.Errorf("read back another index, %v", err)
 	}

@@ -28,6 +28,14 @@ import (
 	"recfs/nodes/nodestest"
 )
 
+// BytesInput returns a formats.Input of bytes in memory.
+func BytesInput(name string, b []byte, modified time.Time) formats.Input {
+	return formats.Input{
+		ReaderAt: nodes.BytesContent(b), Name: name,
+		Size: int64(len(b)), Stored: int64(len(b)), ModTime: modified,
+	}
+}
+
 // Forged holds a format to its saved index being only a claim, for each of the samples (files that
 // [nodestest.Sample] reads): see [nodestest.Forged].
 func Forged(t *testing.T, format formats.Format, samples ...string) {
@@ -37,7 +45,7 @@ func Forged(t *testing.T, format formats.Format, samples ...string) {
 		nodestest.Forged(t, 20, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 			c := cache.New(64<<20, shelf)
 			t.Cleanup(c.Close)
-			in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
+			in := BytesInput("sample", b, time.Unix(1e9, 0))
 			in.Stamp = formats.Stamp{Size: in.Size, Changed: 1}
 			Keep(&in, shelf)
 			dir, err := Open(t.Context(), format, in, c)
@@ -78,7 +86,7 @@ func Prefixes(t *testing.T, format formats.Format, samples ...[]byte) {
 		t.Fatal("the format does not say that it can")
 	}
 	for n, b := range samples {
-		in := formats.BytesInput("sample", b, time.Unix(1e9, 0))
+		in := BytesInput("sample", b, time.Unix(1e9, 0))
 		want := stretched(t, format, in, int64(len(b)))
 		random := rand.New(rand.NewPCG(1, uint64(n)))
 		for range nodestest.Times(20, 2) {
@@ -125,7 +133,7 @@ func stretched(t *testing.T, format formats.Format, in formats.Input, ends ...in
 func Growing(t *testing.T, format formats.Format, b []byte, first, step int, names ...string) {
 	t.Helper()
 	files := func(n int) map[string]string {
-		in := formats.BytesInput("sample"+strings.Join(format.Extensions, ""), b[:n], time.Unix(1e9, 0))
+		in := BytesInput("sample"+strings.Join(format.Extensions, ""), b[:n], time.Unix(1e9, 0))
 		in.Grows, in.Running = true, n < len(b)
 		root, err := Open(t.Context(), format, in, NewCache(t))
 		if err != nil {

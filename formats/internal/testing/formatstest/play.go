@@ -165,7 +165,7 @@ func At(b *play.Block, frame int) (tracks []*play.Track, at []int) {
 func PlaysOnce(t *testing.T, format formats.Format, name string, b []byte, chunks int64) {
 	t.Helper()
 	read := &countedReads{ReaderAt: formats.BytesReader(b)}
-	in := formats.BytesInput(name, b, time.Unix(1e9, 0))
+	in := BytesInput(name, b, time.Unix(1e9, 0))
 	in.ReaderAt = read
 	dir, err := Open(t.Context(), format, in, NewCache(t))
 	if err != nil {
