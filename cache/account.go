@@ -25,7 +25,7 @@ const (
 	// freeWork is how much large requests may take in all beside half of the budget.
 	freeWork = 8 << 20
 
-	// reclaimEvery is how often who waits looks for what can be given up.
+	// reclaimEvery is how often a waiting request looks for what can be given up.
 	reclaimEvery = 25 * time.Millisecond
 
 	// maxDropped is how much memory of very large requests, of minDropped and more, is left to the
@@ -35,9 +35,9 @@ const (
 )
 
 // An account counts the memory of what is being made and is no value yet, and of what is kept open
-// between requests. The values of the Cache make room for it. Who wants some waits for it before
-// anything is made, in the order of coming, and holds none meanwhile; so whatever is held is given
-// back. See [Cache.Do].
+// between requests. The values of the Cache make room for it. A request that wants some waits for
+// it before anything is made, in the order of coming, and holds none meanwhile. So whatever is held
+// is given back. See [Cache.Do].
 type account struct {
 	makeRoom func(n int64) // for so much beside what the values leave anyway
 	lanes    [3]lane       // for small, ordinary and large requests
@@ -64,8 +64,8 @@ func newAccount(budget int64, makeRoom func(n int64)) *account {
 	}}
 }
 
-// acquire waits for n bytes. Who wants more than a lane has gets all of it, and is alone there. It
-// returns how to give them back.
+// acquire waits for n bytes. A request for more than a lane has gets all of it, and is alone there.
+// It returns how to give them back.
 func (a *account) acquire(ctx context.Context, n int64) (*units, error) {
 	fit := slices.IndexFunc(a.lanes[:], func(l lane) bool { return n <= l.most })
 	for i := range a.lanes[fit:] { // a lane for larger ones has room for smaller ones where nobody waits
@@ -82,7 +82,7 @@ func (a *account) acquire(ctx context.Context, n int64) (*units, error) {
 	return u, nil
 }
 
-// wait waits for a turn, and sees to it that what nobody uses is given up.
+// wait waits for a turn, and gives up what nobody uses.
 func (a *account) wait(ctx context.Context, u *units) error {
 	got := make(chan error, 1)
 	go func() { got <- u.lane.free.Acquire(ctx, u.n) }()

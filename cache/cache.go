@@ -137,8 +137,8 @@ const maxAttempts = 40
 // Do runs a request: a read, a look-up, a command's job, the computation of a value. In a context
 // of another request it is a part of that. Else it has n bytes, for which it waits in the order of
 // coming; if what do calls needs more, as [Charge] tells, all is given back, and do is called again
-// with as much. So nobody who holds memory waits for more, and everyone gets through: who needs
-// more than there is in all does so alone.
+// with as much. So no request that holds memory waits for more, and each gets through: one that
+// needs more than there is in all runs alone.
 //
 // What do did without the memory it asked for is of no account: no Memo keeps it.
 func (c *Cache) Do(ctx context.Context, n int64, do func(context.Context) error) error {

@@ -15,8 +15,8 @@ type large struct {
 	timer *time.Timer // of what is beyond rest
 }
 
-// maxIdle is how long values beyond rest are kept that nobody asks for: who reads one piece by
-// piece comes sooner.
+// maxIdle is how long values beyond rest are kept that nobody asks for. A reader of one, piece by
+// piece, comes sooner.
 const maxIdle = 5 * time.Second
 
 // maxLarge is how many there are at most: what two jobs read of their recordings, and the indexes

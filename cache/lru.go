@@ -49,8 +49,8 @@ func NewLRU[K comparable, V any](opt LRUOptions[V]) *LRU[K, V] {
 }
 
 // Acquire returns the value for k, which open makes if it is not kept. All who ask at the same time
-// share one call of open, but not the end of its context: who is still waiting then opens it again.
-// Errors are not kept.
+// share one call of open, but not the end of its context: a caller that is still waiting then opens
+// it again. Errors are not kept.
 //
 // What opens a value is a part of a request, see [Cache.Do]: outside of one it would wait for
 // memory while others, who have that memory, wait for the value.
@@ -120,7 +120,7 @@ func (l *LRU[K, V]) acquire(ctx context.Context, k K, open func(context.Context)
 	}
 }
 
-// ofOpener reports whether an error is about who opened a value, not about the value.
+// ofOpener reports whether an error is about the caller that opened a value, not about the value.
 func ofOpener(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || IsShort(err)
 }

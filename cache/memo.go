@@ -31,7 +31,7 @@ type Memo[K comparable, V any] struct {
 // A loader computes the value for a key, and how many bytes it keeps alive.
 type loader[K comparable, V any] = func(context.Context, K) (V, int64, error)
 
-// A call is one computation under way and those who wait for it.
+// A call is one computation under way, with the callers that wait for it.
 type call[V any] struct {
 	done    chan struct{}
 	cancel  context.CancelFunc
@@ -45,8 +45,8 @@ func NewMemo[K comparable, V any](c *Cache, load func(context.Context, K) (V, in
 	return &Memo[K, V]{c: c, id: c.memos.Add(1), load: load, calls: map[K]*call[V]{}}
 }
 
-// What a computation takes unless Peak says otherwise. One that is worth saving is a pass over a
-// whole recording.
+// What a computation takes unless Peak says otherwise. A computation that is worth saving is a pass
+// over a whole recording.
 const (
 	ordinaryPeak = 512 << 10
 	durablePeak  = 2 << 20
@@ -151,7 +151,7 @@ func (m *Memo[K, V]) GetFrom(ctx context.Context, k K, load func(context.Context
 		return v, err
 	}
 	if !IsSavedOnly(ctx) {
-		if cl := m.join(k); cl != nil { // who waits for others needs no memory
+		if cl := m.join(k); cl != nil { // a caller that waits for another needs no memory
 			if v, err := m.wait(ctx, k, cl); !IsShort(err) {
 				return v, err
 			}
@@ -191,7 +191,8 @@ func (m *Memo[K, V]) get(ctx context.Context, k K, load loader[K, V]) (V, error)
 	}
 }
 
-// join counts one more who waits for the value for k. It returns nil if that is not being computed.
+// join counts one more caller that waits for the value for k. It returns nil if that is not being
+// computed.
 func (m *Memo[K, V]) join(k K) *call[V] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -220,7 +221,7 @@ func (m *Memo[K, V]) wait(ctx context.Context, k K, cl *call[V]) (V, error) {
 	if cl.waiters == 0 {
 		cl.cancel()
 		if m.calls[k] == cl {
-			delete(m.calls, k) // who comes now starts anew
+			delete(m.calls, k) // the next caller starts anew
 		}
 	}
 	var zero V

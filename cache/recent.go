@@ -36,7 +36,7 @@ func (r *Recent[K, V]) Swap(k K, v V) (before V, ok bool) {
 	return before, ok
 }
 
-// get is Get for who holds mu.
+// get is Get for a caller that holds mu.
 func (r *Recent[K, V]) get(k K) (v V, ok bool) {
 	if v, ok = r.last[k]; !ok {
 		v, ok = r.older[k]

@@ -109,8 +109,8 @@ type Held struct {
 }
 
 // Charge counts n bytes to the request of ctx for what is about to be made; outside of one it
-// counts nothing. An error says that the request has too little memory, and has to be returned by
-// whoever hears of it: the request then begins again, with more.
+// counts nothing. An error says that the request has too little memory, and every caller has to
+// return it: the request then begins again, with more.
 func Charge(ctx context.Context, n int64) (*Held, error) {
 	h := &Held{r: reservationOf(ctx)}
 	return h, h.Grow(n)

@@ -61,7 +61,7 @@ func (s *values) put(k key, v any, cost int64, held *Held) {
 	}
 	s.byKey[k] = s.order.PushFront(&value{k, v, cost, held})
 	s.bytes += cost
-	held.Keep(func() bool { return s.drop(k) }) // here, as whoever puts the next one frees it
+	held.Keep(func() bool { return s.drop(k) }) // here, as the next put may free it
 	s.trim()
 }
 
@@ -89,7 +89,7 @@ func (s *values) trim() {
 	}
 }
 
-// remove forgets a value, if there is one, for who holds mu.
+// remove forgets a value, if there is one. The caller holds mu.
 func (s *values) remove(e *list.Element) {
 	if e == nil {
 		return

@@ -13,7 +13,7 @@ type DemoQuery struct {
 	Run      string // the player of whom the fastest run is wanted, or AnyRun; "": none
 }
 
-// A Demo is one of a recording.
+// A Demo is a demo of a recording.
 type Demo struct {
 	Path   string // in its tree
 	Length time.Duration

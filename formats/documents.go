@@ -65,6 +65,6 @@ func IndexEntry(document nodes.File) nodes.Entry {
 	return nodes.Entry{Name: "index.json", File: IndexFile{document}}
 }
 
-// An IndexFile is the File of an [IndexEntry]. Its size takes the index of the recording: who knows
-// one has made the other, which the archive tells the catalogue.
+// An IndexFile is the File of an [IndexEntry]. Its size takes the index of the recording. So once
+// the size is known the index is made, which the archive tells the catalogue.
 type IndexFile struct{ nodes.File }

@@ -105,10 +105,9 @@ type Format struct {
 	// interrupted need not begin again. Size of the Input is then that of the first bytes.
 	Prefixes bool
 
-	// ReadIndex returns the Index whose Append gave saved. It is a claim: who can
-	// write to the cache can write anything. So it is held against itself, the
-	// head and the size of in, but no byte of in is read. in.Size may be more
-	// than it was for the index.
+	// ReadIndex returns the Index whose Append gave saved. It is a claim: a program that can write
+	// to the cache can write anything. So it is held against itself, the head and the size of in,
+	// but no byte of in is read. in.Size may be more than it was for the index.
 	ReadIndex func(in Input, h Head, saved []byte) (Index, error)
 
 	// Keep reports whether the index of a recording is worth a file on disk;
@@ -266,8 +265,8 @@ type Input struct {
 	// Raw is the file as it lies there, if ReaderAt is a decompressed view
 	// of it, else nil.
 	Raw nodes.ReaderAt
-	// Grows says that whoever writes the file may add to it: what it shows that
-	// can only become longer is an entry that grows, too.
+	// Grows says that the program that writes the file may add to it: what it shows that can only
+	// become longer is an entry that grows, too.
 	Grows bool
 	// Running says that somebody seems to be adding to the file at present. What the next bytes may
 	// still change is held back where an entry grows.

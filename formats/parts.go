@@ -14,7 +14,7 @@ type Parts struct {
 	Picture string   // path of a picture that has a pixel for each cell of a Grid; "": there is none
 }
 
-// A Part is one of a recording. Its paths lead to files in the tree of that; "" to none.
+// A Part is a part of a recording. Its paths lead to files in the tree of that; "" to none.
 type Part struct {
 	Name   string          // alike in recordings that differ, and unique in its list
 	Fields json.RawMessage // what the tree tells of it

@@ -29,7 +29,7 @@ type Recording struct {
 	Input
 	Head Head
 
-	// Index returns the index, made by the first who asks.
+	// Index returns the index, which is made when it is first asked for.
 	Index func(ctx context.Context) (Index, error)
 
 	// Touch says that an index that Index has returned is in use still, so that it is not given up for

@@ -103,7 +103,7 @@ func (s *Summary) AllProblems() iter.Seq[Problem] {
 	}
 }
 
-// AddPlayers adds those names that are new: who comes back is another player to some formats.
+// AddPlayers adds those names that are new: a player who comes back is another one to some formats.
 func (s *Summary) AddPlayers(names []string) {
 	known := make(map[string]bool, len(s.Players)+len(names))
 	for _, name := range s.Players {

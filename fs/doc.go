@@ -18,10 +18,9 @@
 // immutable directory both cost nothing, so memory does not grow with the
 // number of files that were ever looked at.
 //
-// A number stands for one version of what it names. When a look-up in a
-// volatile directory finds a new version, that gets a number of its own, and
-// those who have the old one open keep reading it. A number that the kernel
-// forgot may be given out again, with another generation.
+// A number stands for one version of what it names. When a look-up in a volatile directory finds a
+// new version, that gets a number of its own, and programs that have the old one open keep reading
+// it. A number that the kernel forgot may be given out again, with another generation.
 //
 // An entry that grows ([nodes.Entry]) is numbered, too, and is the one thing that changes: when its
 // attributes are asked for, which hold for a second, its node gets the file of the same path in the

@@ -45,7 +45,7 @@ func (s *server) lookup(ctx context.Context, id uint64, name string, out *fuse.E
 	} else {
 		err = s.lookupImmutable(ctx, dir, name, out)
 	}
-	// A source may have longer names, so only one that is not there is too long.
+	// A source may have longer names, so only a name that is not there is too long.
 	if len(name) > nameMax && out.NodeId == 0 {
 		return fuse.Status(syscall.ENAMETOOLONG)
 	}

@@ -44,9 +44,8 @@ func (s *server) getAttr(ctx context.Context, in *fuse.GetAttrIn, out *fuse.Attr
 	return fuse.OK
 }
 
-// current returns the attributes of an entry as they are now. Those of a
-// volatile directory may change while a program is in it; one that is gone
-// has the last ones.
+// current returns the attributes of an entry as they are now. Those of a volatile directory may
+// change while a program is in it; a directory that is gone has its last ones.
 func current(ctx context.Context, e nodes.Entry) (nodes.Attr, error) {
 	v, ok := e.Dir.(nodes.Volatile)
 	if !ok {
@@ -109,7 +108,7 @@ func (s *server) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) ti
 		return 0 // a reader must ask (see the package documentation)
 	}
 	if e.Grows {
-		return volatile // who follows it asks again
+		return volatile // a program that follows it asks again
 	}
 	return immutable
 }

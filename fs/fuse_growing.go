@@ -11,8 +11,8 @@ import (
 
 // grown returns the item of a node whose entry grows, brought up to date: for the node of an older
 // version of a recording, the file of the same path in the newest one. If the recording was
-// replaced or is gone, or it cannot be known, the item stays what it is, and who follows it finds
-// its end.
+// replaced or is gone, or it cannot be known, the item stays what it is, and a program that follows
+// it finds its end.
 func (s *server) grown(ctx context.Context, it item) item {
 	n := it.key.node
 	if it.key.index >= 0 || n.origin == nil {
@@ -31,9 +31,9 @@ func (s *server) grown(ctx context.Context, it item) item {
 }
 
 // announce comes before the size of a node is told. The last page of the version before ends in
-// zeros, and the kernel shows a new size before it drops that page: who reads in between would get
-// them. A READ of that page is served from the new version by now, or the kernel waits for it
-// before it drops the page.
+// zeros, and the kernel shows a new size before it drops that page: a program that reads in between
+// would get them. A READ of that page is served from the new version by now, or the kernel waits
+// for it before it drops the page.
 func (s *server) announce(n *node) {
 	if n.dropped != nil && s.drop != nil {
 		n.dropped.Do(func() { s.drop(n.id()) })

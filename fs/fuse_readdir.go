@@ -173,8 +173,8 @@ func (s *server) listing(ctx context.Context, n *node, in *fuse.ReadIn) (nodes.D
 	return nodes.Resolve(ctx, dir)
 }
 
-// snapshot returns the names that a handle lists. One that goes on where it never began, as a
-// program may that keeps the place where it stopped, lists the names of now.
+// snapshot returns the names that a handle lists. A handle that goes on where it never began, as
+// that of a program that kept the place where it stopped, lists the names of now.
 func (s *server) snapshot(ctx context.Context, v nodes.Volatile, in *fuse.ReadIn) (nodes.Dir, error) {
 	if d, ok := s.listings.dirs.Load(in.Fh); ok && in.Offset > 0 {
 		return d.(nodes.Dir), nil

@@ -209,12 +209,12 @@ func prepare(dir string, log *slog.Logger) error {
 	return nil
 }
 
-// probe opens a directory: unlike stat that asks its server, for whom the
-// kernel may still answer when it has died.
+// probe opens a directory: unlike stat that asks its server, in whose place the kernel may still
+// answer when it has died.
 func probe(dir string) error {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if errors.Is(err, os.ErrPermission) {
-		return nil // who mounts need not be able to list it
+		return nil // the user who mounts need not be able to list it
 	}
 	if err == nil {
 		f.Close()
@@ -222,7 +222,7 @@ func probe(dir string) error {
 	return err
 }
 
-// Wait returns when the mount has ended, by whoever.
+// Wait returns when the mount has ended, whatever ended it.
 func (s *Server) Wait() { <-s.done }
 
 // Stats returns what the mount has done so far.
@@ -260,8 +260,8 @@ func (s *Server) Unmount() error {
 	}
 }
 
-// Detached reports whether Unmount left a mount that was in use to those who
-// use it. [Server.Wait] returns when they have closed what they had open.
+// Detached reports whether Unmount left a mount that was in use to the programs that use it.
+// [Server.Wait] returns when they have closed what they had open.
 func (s *Server) Detached() bool { return s.detached.Load() }
 
 // source returns the first column of df.
@@ -272,8 +272,8 @@ func (o *Options) source() string {
 	return o.FsName
 }
 
-// words returns the mount options. Who mounted gets everything that the source
-// gives this process; where others are let in, the kernel checks their rights.
+// words returns the mount options. The user who mounted gets everything that the source gives this
+// process; where others are let in, the kernel checks their rights.
 func (o *Options) words() []string {
 	if o.AllowOther {
 		return []string{"ro", "default_permissions"}
@@ -288,8 +288,8 @@ func (p ReadDirPlus) capabilities() uint64 {
 	return 0
 }
 
-// A debugWriter passes what go-fuse has to say on to the log, as one message
-// with different texts: who limits the log counts messages.
+// A debugWriter passes what go-fuse has to say on to the log, as one message with different texts,
+// because a log that is limited counts messages.
 type debugWriter struct{ log *slog.Logger }
 
 func (w debugWriter) Write(line []byte) (int, error) {

@@ -18,7 +18,7 @@ type Options struct {
 	FsName string       // what is mounted, shown by df and mount; empty: recfs
 	Time   time.Time    // of the root; zero: now
 
-	UID, GID   *uint32       // owner and group of everything; nil: those of each entry, or who mounts
+	UID, GID   *uint32       // owner and group of everything; nil: those of each entry, or of the user who mounts
 	Umask      iofs.FileMode // permissions taken from everything
 	AllowOther bool          // let other users in, as far as owner, group and mode allow
 
@@ -36,9 +36,9 @@ type Options struct {
 	ReadDirPlus ReadDirPlus
 }
 
-// ReadDirPlus says when listings of an immutable directory come with the
-// attributes of the entries. It spares a look-up per entry to those who want
-// them and costs 1 kB of kernel memory per entry, wanted or not.
+// ReadDirPlus says when listings of an immutable directory come with the attributes of the entries.
+// It spares a look-up per entry to programs that want them and costs 1 kB of kernel memory per
+// entry, wanted or not.
 type ReadDirPlus int
 
 const (

@@ -154,8 +154,9 @@ type table struct {
 	numbers    map[nodeKey]uint32
 	generation uint64
 
-	// Of entries of which one took the place of another while that was held, by the inode numbers of
-	// their names: the generation of the node that did. Who follows a name then finds another number.
+	// Of entries of which one took the place of another while that was held, by the inode numbers
+	// of their names: the generation of the node that did. A program that follows a name then finds
+	// another number.
 	replaced *cache.Recent[uint64, uint64]
 }
 
@@ -247,7 +248,7 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	return n, nil
 }
 
-// renewed returns the node with a later version of its entry. Who has n keeps that.
+// renewed returns the node with a later version of its entry. Whatever has n keeps that.
 func (n *node) renewed(e nodes.Entry, origin nodes.Grower) *node {
 	renewed := *n
 	renewed.entry, renewed.origin, renewed.dropped = e, origin, new(sync.Once)

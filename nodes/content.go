@@ -18,8 +18,8 @@ type Content interface {
 	Size() int64
 }
 
-// A Lender is a Content that lends its bytes as they lie in memory, to whoever has one use for them
-// and keeps them himself then, as the kernel does: what was lent once as a whole need not stay for
+// A Lender is a Content that lends its bytes as they lie in memory to a reader that uses them once
+// and then keeps them itself, as the kernel does. What was lent once as a whole need not stay for
 // others.
 type Lender interface {
 	// Lend returns the n bytes from off on, which the content has, or no loan if it would have to copy

@@ -2,10 +2,9 @@
 // arrays of named entries, and files whose size is known before they are
 // read.
 //
-// A tree is made of the constructors of this package ([List], [Series],
-// [Lazy], [Bytes], [Section], [Sized], [Func] and friends) and knows
-// nothing of what it shows or of who serves it: formats make trees, package
-// fs serves them.
+// A tree is made of the constructors of this package ([List], [Series], [Lazy], [Bytes], [Section],
+// [Sized], [Func] and friends) and knows nothing of what it shows or of what serves it: formats
+// make trees, package fs serves them.
 package nodes
 
 import (
@@ -93,8 +92,8 @@ type Volatile interface {
 	Snapshot(ctx context.Context) (Dir, error)
 }
 
-// A Grower is the Dir or File of an entry of a Volatile that can tell what became of another. Who
-// has a file open that Grows then sees what was added.
+// A Grower is the Dir or File of an entry of a Volatile that can tell what became of another. A
+// program that has a file open that Grows then sees what was added.
 type Grower interface {
 	// Since tells how what earlier shows, a value for an entry of the same name, became what this one
 	// shows.
@@ -115,8 +114,8 @@ type File interface {
 	// Size is exact: it is the size of the Content that Open returns.
 	Size(ctx context.Context) (int64, error)
 
-	// Open makes the content readable; decoding happens here, not while
-	// reading. The Content may be an io.Closer; who opened it then closes it.
+	// Open makes the content readable; decoding happens here, not while reading. The Content may be
+	// an io.Closer, which its user closes.
 	Open(ctx context.Context) (Content, error)
 }
 
@@ -130,8 +129,8 @@ type Measured interface {
 	IsMeasured(ctx context.Context) bool
 }
 
-// A Documented is a File of bytes of which a document of the same tree tells in fields: whoever
-// compares two such files compares those.
+// A Documented is a File of bytes that a document of the same tree tells in fields. Two such files
+// are compared by those.
 type Documented interface {
 	File
 	Document(ctx context.Context) (Entry, error)

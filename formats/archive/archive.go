@@ -109,8 +109,8 @@ func (a *archive) kind(ctx context.Context, file source.FileKey, n naming) (kind
 	return kind{}, nil
 }
 
-// memberKind is kind for a file in a container. It is found out by who asks: to read a few bytes
-// takes no longer than to have others wait for them.
+// memberKind is kind for a file in a container. The caller finds it out itself: to read a few bytes
+// takes no longer than to wait for another caller.
 func (a *archive) memberKind(ctx context.Context, key kindKey) (kind, error) {
 	if key.format != noFormat && !key.packed {
 		head, ok := a.container.Head(ctx, key.Path)

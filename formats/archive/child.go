@@ -10,8 +10,7 @@ import (
 
 // A child is what a recording, or a container that is the root, has at a path: in a container at a
 // name. The values of the tree itself are made anew when that was put out of the cache and opened
-// again; this one is equal to another of the same version, and who holds it keeps nothing of the
-// tree in memory.
+// again; this one is equal to another of the same version, and keeps nothing of the tree in memory.
 type child struct {
 	top   parent
 	path  string

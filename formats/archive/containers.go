@@ -11,10 +11,9 @@ import (
 	"recfs/nodes"
 )
 
-// A file that holds files (.tar, also compressed, and .zip) is shown as the
-// directory of what it holds, an archive like the one it lies in: its
-// recordings are opened, its files passed through. One that does not open is
-// shown like a recording that does not, as raw and error.txt.
+// A file that holds files (.tar, also compressed, and .zip) is shown as the directory of what it
+// holds, an archive like the one it lies in: its recordings are opened, its files passed through. A
+// container that does not open is shown like a recording that does not, as raw and error.txt.
 
 const maxDepth = 4 // containers in containers
 

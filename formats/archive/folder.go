@@ -59,8 +59,8 @@ func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 // Snapshot returns the names as they are now.
 func (d folder) Snapshot(ctx context.Context) (nodes.Dir, error) { return d.Resolve(ctx) }
 
-// hold keeps the file of an entry open for a moment: who looks a file up reads it next, most of the
-// time, and then reads what the look-up saw even if another file has taken its place.
+// hold keeps the file of an entry open for a moment. Most of the time a file that was looked up is
+// read next, and then what the look-up saw is read even if another file has taken its place.
 func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 	switch dir := e.Dir.(type) {
 	case recording:

@@ -99,9 +99,9 @@ func (u *plainInput) take(c unpack.Content, w *readErrors) {
 	u.src.ReaderAt, u.src.Size, u.src.Measure = watchedReader{c.ReaderAt, w}, c.Size, c.Measure
 }
 
-// loadUnpacked opens a compressed recording. The error is only for what may be
-// better next time: that the bytes are refused is a value like others, so that
-// they are not decompressed again for each who asks.
+// loadUnpacked opens a compressed recording. The error is only for what may be better next time:
+// that the bytes are refused is a value like others, so that they are not decompressed again for
+// each caller.
 func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*plainInput, int64, error) {
 	u, reads := a.input(ctx, k, unpack.Choice{Streams: a.list[k.format].Streams})
 	switch {
@@ -157,8 +157,8 @@ func (a *archive) recordingOf(k recordingKey) recordings.Source {
 	return src
 }
 
-// claimedOf returns a recording for who looks at no more than its head: of one
-// in a container whose size would have to be measured, what the container says.
+// claimedOf returns a recording for a caller that looks at no more than its head. If it lies in a
+// container and its size would have to be measured, it has the size that the container states.
 func (a *archive) claimedOf(k recordingKey) recordings.Source {
 	src := a.recordingOf(k)
 	if k.packed || !a.wrapped(k) {

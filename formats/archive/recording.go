@@ -66,8 +66,8 @@ func (r recording) Find(ctx context.Context, name string) (int, error) {
 const (
 	rawName = "raw"
 
-	// rawIndex is where raw of a recording that is a file opens, which has fewer entries than that:
-	// who reads no more of it does not wait until the recording is opened.
+	// rawIndex is where raw of a recording that is a file opens, which has fewer entries than that.
+	// A program that reads nothing else does not wait until the recording is opened.
 	rawIndex = 1 << 30
 )
 
@@ -115,8 +115,8 @@ func (r recording) Since(earlier nodes.Grower) nodes.Change {
 	return c
 }
 
-// stamp returns the stamp of the recording: that of one in segments has those
-// of all its files in place of an inode.
+// stamp returns the stamp of the recording: that of a recording in segments has the stamps of all
+// its files in place of an inode.
 func (k recordingKey) stamp() formats.Stamp {
 	s := k.v.Stamp
 	if k.isDir() {
@@ -129,9 +129,8 @@ func (k recordingKey) stamp() formats.Stamp {
 // and tables. What is bigger, its format keeps in Memos of its own.
 const treeCost = 16 << 10
 
-// open opens a recording. One that is damaged too badly is shown as raw and
-// error.txt; the error is only for a source that could not be read, which
-// may be better next time.
+// open opens a recording. A recording that is damaged too badly is shown as raw and error.txt; the
+// error is only for a source that could not be read, which may be better next time.
 func (a *archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 	f := a.list[k.format]
 	o, err := a.recordings.Get(ctx, k)
@@ -162,8 +161,8 @@ func notSaved(err error) bool {
 	return missing || cache.IsShort(err)
 }
 
-// openProblem returns why a source does not open. Of one that is not read to its end, and may be
-// huge, it tells the damage that is known by now.
+// openProblem returns why a source does not open. Of a source that is not read to its end, and may
+// be huge, it tells the damage that is known by now.
 func openProblem(ctx context.Context, src formats.Input, err error, hurt unpack.DamageFunc) formats.Problem {
 	var damage []error
 	if hurt != nil {
@@ -179,8 +178,8 @@ func openProblem(ctx context.Context, src formats.Input, err error, hurt unpack.
 	return formats.ErrorProblem(err, damage...)
 }
 
-// modified returns the time of a recording's files: of one in segments that of the file by which it
-// is recognised.
+// modified returns the time of a recording's files: for a recording in segments that of the file by
+// which it is recognised.
 func (a *archive) modified(k recordingKey) time.Time {
 	for f := range k.segments.all {
 		if s := a.list[k.format].Segments; s != nil && f.name == s.File {

@@ -11,9 +11,9 @@ func attrOf(info source.Info) nodes.Attr {
 	return nodes.Attr{Time: info.Time(), Rights: info.Rights}
 }
 
-// limited returns r without what a file with rights f does not allow the same
-// people. Of a file with another owner or group it cannot be told who of them
-// belongs to its group: they may what both its group and all others may.
+// limited returns r without what a file with rights f does not allow the same people. Of a file
+// with another owner or group it cannot be told which people belong to its group: they may do what
+// both its group and all others may.
 func limited(r, f nodes.Rights) nodes.Rights {
 	if !r.Known || !f.Known {
 		return r
@@ -30,16 +30,16 @@ func limited(r, f nodes.Rights) nodes.Rights {
 	return r
 }
 
-// limitedBy returns r without what is kept from those whom the directory on
-// the way to a file does not let through.
+// limitedBy returns r without what is kept from people whom the directory on the way to a file does
+// not let through.
 func limitedBy(r nodes.Rights, dir source.Info) nodes.Rights {
 	f := dir.Rights
 	f.Mode = f.Mode & 0o111 * 7
 	return limited(r, f)
 }
 
-// insideOf returns the rights of a file in a directory for those who may list
-// the directory and reach what is in it.
+// insideOf returns the rights of a file in a directory for people who may list the directory and
+// reach what is in it.
 func insideOf(dir source.Info) nodes.Rights {
 	r := dir.Rights
 	r.Mode &^= 0o111

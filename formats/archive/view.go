@@ -214,7 +214,8 @@ type NotOpenError struct{ formats.Problem }
 
 func (e *NotOpenError) Error() string { return e.Message }
 
-// Open opens it, for all who ask. One that does not open has a [NotOpenError].
+// Open opens it once for all callers. The error of a recording that does not open is a
+// [NotOpenError].
 func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
 	dir, err := r.Tree(ctx)
 	if err != nil {
@@ -227,7 +228,8 @@ func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
 }
 
 // Summary returns what a person wants to know first, for which the index is made if there is none:
-// of an error what is known without. One that does not open has a [NotOpenError].
+// with an error it has what is known without. The error of a recording that does not open is a
+// [NotOpenError].
 func (r Recording) Summary(ctx context.Context) (formats.Summary, error) {
 	o, err := r.Open(ctx)
 	if err != nil {
@@ -265,7 +267,7 @@ func (c Container) Version() source.Version { return c.r.key.v }
 
 // Problems returns what is wrong with it: with its own structure and the compression around it, not
 // with what is in its members, which reading them tells. They are sorted by offset, in the bytes
-// without outer compression. One that does not open has one problem.
+// without outer compression. A container that does not open has one problem.
 func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
 	l, err := c.r.a.lists.Get(ctx, c.r.key)
 	if err != nil {
@@ -275,7 +277,7 @@ func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
 }
 
 // summed returns the file that it is if it has a checksum which is compared only when the file is
-// read to its end, as one that lies in a zip, else nil.
+// read to its end, as a file that lies in a zip, else nil.
 func (c Container) summed() nodes.File {
 	a, k := c.r.a, c.r.key
 	if a.container == nil || a.container.Kind != container.Zip || k.packed {

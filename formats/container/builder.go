@@ -54,7 +54,7 @@ func (l *builder) reserve(n int) error {
 	if used <= l.charged {
 		return nil
 	}
-	// Who gets too little begins again, so this asks for much more than it needs now.
+	// A request that gets too little begins again, so this asks for much more than it needs now.
 	more := min(listGrowth*used, l.limit) - l.charged
 	if err := l.held.Grow(more); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (l *builder) addHardLink(name, target string) error {
 	return l.reserve(len(target) + 32)
 }
 
-// shownAt returns the path of a member of that name. Of one that can have none it notes that.
+// shownAt returns the path of a member of that name. If it can have none, that is a problem.
 func (l *builder) shownAt(name string) (at string, ok bool) {
 	at = memberPath(name)
 	if at == "" {

@@ -63,7 +63,7 @@ func (r wholeReader) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 		return n, err
 	}
 	if end >= r.size && r.read != nil && !r.read.near(r.size) {
-		return n, err // who reads the end alone does not wait for a checksum of all
+		return n, err // a read of the end alone does not wait for a checksum of all
 	}
 	d, failed := r.Damage(ctx)
 	switch {
@@ -132,8 +132,8 @@ func expand(p *unpack.Unpacker, c unpack.Compression, src formats.Input, at, n, 
 	container.Version.Stamp = stampAt(container.Version.Stamp, at, n)
 	s := p.Expand(container, src.Content.Part(strconv.FormatInt(at, 10)), c, nodes.SectionContent(src, at, n), size)
 	damage := func(ctx context.Context) (*unpack.Damage, error) {
-		// The stream counts stored bytes from its own beginning; people look for the place in the file.
-		// The damage is shared by all who ask for it, hence the copy.
+		// The stream counts stored bytes from its own beginning; people look for the place in the
+		// file. The damage is shared by all callers, hence the copy.
 		d, err := s.Damaged(ctx)
 		if d != nil {
 			inFile := *d
@@ -183,7 +183,7 @@ func (s *sum) near(size int64) bool {
 	return size-at <= sumGap
 }
 
-// A sumReader reads bytes of which the checksum is known: whoever reads them all in order has them
+// A sumReader reads bytes of which the checksum is known. Bytes that are all read in order are
 // compared without another read.
 type sumReader struct {
 	nodes.Content

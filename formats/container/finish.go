@@ -44,7 +44,7 @@ func (l *builder) compare(i, parent uint32, name []byte) int {
 // each of many would take for ever.
 const maxDangling = 100
 
-// resolve makes a hard link what it is one with, in the sorted order. One with nothing is a
+// resolve makes a hard link what it is one with, in the sorted order. A link to nothing is a
 // problem.
 func (l *builder) resolve(h hardLink, order []uint32) {
 	if !l.resolved(h, order) {

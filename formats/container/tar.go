@@ -213,7 +213,7 @@ func (l *builder) hidden(name string, s *tarSection) error {
 }
 
 // addHead keeps the first bytes of the file called name, which come next in s, if they will be
-// asked for. Of what cannot be read nothing is kept: who asks for it hears why.
+// asked for. Of what cannot be read nothing is kept: a read of it tells why.
 func (l *builder) addHead(name string, size int64, s *tarSection) error {
 	n := min(size, formats.NamedSize)
 	if l.look == nil || n <= 0 || !l.look(path.Base(name)) || l.headed+int(n) > maxHeads {
@@ -252,8 +252,8 @@ func isSparse(h *tar.Header) bool {
 	return false
 }
 
-// sparse makes the one member of a tar, with its holes. It must not wait for
-// memory: who waits for it may hold some at the depth of the tar.
+// sparse makes the one member of a tar, with its holes. It must not wait for memory: a request that
+// waits for it may hold some at the depth of the tar.
 var sparse = unpack.Compression{Name: "sparse tar", Open: func(r *bufio.Reader, _ int64) (io.Reader, func(bool), error) {
 	t := tar.NewReader(r)
 	_, err := t.Next()

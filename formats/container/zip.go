@@ -50,7 +50,7 @@ func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 	switch {
 	case errors.Is(err, errNeighbour): // the directory is that of a part, or lies about where it begins
 		dir = zipfile.Directory{}
-	case err == nil && n > dir.Count: // some write the low 16 bits of a greater number: who knows whether this is all
+	case err == nil && n > dir.Count: // some programs write the low 16 bits of a greater number, so this may not be all
 		err = formats.Reasonf(formats.ErrCorrupt, "the directory has %d files, its end counts %d", n, dir.Count)
 	case err == nil:
 		err = formats.Reasonf(io.ErrUnexpectedEOF, "%d files are missing in the directory", dir.Count-n)
@@ -293,7 +293,7 @@ type storedFile struct {
 	odd      error // what the header before them says otherwise than the directory; nil: nothing
 }
 
-// storedZip returns where the content of a file lies. Of one that is cut no checksum is known.
+// storedZip returns where the content of a file lies. Of a file that is cut no checksum is known.
 func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool) (o storedFile, err error) {
 	if err := readable(z); err != nil {
 		return o, err

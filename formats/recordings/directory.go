@@ -50,8 +50,8 @@ func (t *tallies) Open(name string) (iofs.File, error) {
 	return talliedFile{f, t.tally(name)}, nil
 }
 
-// tally returns the tally of a file, which all who open it share: the checksum is of its bytes in
-// order, whoever read them.
+// tally returns the tally of a file, which all its readers share: the checksum is of its bytes in
+// order, whichever reader asked for them.
 func (t *tallies) tally(name string) *formats.Tally {
 	t.mu.Lock()
 	defer t.mu.Unlock()

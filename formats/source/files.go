@@ -49,9 +49,9 @@ func NewFiles(tree Tree, c *cache.Cache) *Files {
 	})}
 }
 
-// Hold opens a file that was looked up. Who opens it in the mount does not
-// tell us so, and should find it even if it is replaced before the first
-// read. A walk over many files opens but a few of them.
+// Hold opens a file that was looked up. A program that opens it in the mount does not tell us so,
+// and should find it even if it is replaced before the first read. A walk over many files opens but
+// a few of them.
 func (h *Files) Hold(ctx context.Context, key FileKey) {
 	h.mu.Lock()
 	if now := time.Now().Unix(); now != h.second {

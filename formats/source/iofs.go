@@ -47,7 +47,7 @@ func plainVersion(info iofs.FileInfo) Version {
 	return Version{Stamp: formats.Stamp{Size: info.Size(), Modified: t.Unix(), Nanos: int64(t.Nanosecond())}}
 }
 
-// IOFile returns an opened file for those who know io/fs alone: all reads are in ctx, which the
+// IOFile returns an opened file for callers that know io/fs alone: all reads are in ctx, which the
 // result must not outlive, and info is what it tells of itself. It is an io.ReaderAt, too. Nothing
 // of f is used once the result is closed, and f is closed then.
 func IOFile(ctx context.Context, name string, f File, info Info) iofs.File {
@@ -63,8 +63,8 @@ type ioFile struct {
 func (f *ioFile) Stat() (iofs.FileInfo, error) { return f.info, nil }
 func (f *ioFile) Close() error                 { return f.f.Close() }
 
-// IOInfo returns what info tells of the file called name for those who know io/fs alone. It has a
-// method Stamp for [formats.StampOf].
+// IOInfo returns what info tells of the file called name for callers that know io/fs alone. It has
+// a method Stamp for [formats.StampOf].
 func IOInfo(name string, info Info) iofs.FileInfo { return ioInfo{path.Base(name), info} }
 
 type ioInfo struct {

@@ -23,10 +23,9 @@ func (d *directory) stat(name string) (Info, error) {
 	return info, nil
 }
 
-// open opens a file by a path without links: where a directory on it was
-// replaced by a link since it was looked up, that may lead round a directory
-// that is closed to who asks. What a link leads to is not there. A kernel
-// without openat2 follows links inside.
+// open opens a file by a path without links: where a directory on it was replaced by a link since
+// it was looked up, that may lead round a directory that is closed to the user. What a link leads
+// to is not there. A kernel without openat2 follows links inside.
 func (d *directory) open(name string) (*os.File, error) {
 	conn, err := d.dir.SyscallConn()
 	if err != nil {

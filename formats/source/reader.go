@@ -127,10 +127,9 @@ func (r *Reader) verify(ctx context.Context, f *openFile) error {
 	return nil
 }
 
-// same tells whether a file of the same size has the same bytes: that it was
-// changed is seen by its times. Who sets the modification time back cannot
-// set back when that was done; but to link, unlink or rename a file counts as
-// a change, too.
+// same tells whether a file of the same size has the same bytes: that it was changed is seen by its
+// times. A program that sets the modification time back cannot set back when that was done; but to
+// link, unlink or rename a file counts as a change, too.
 func (r *Reader) same(ctx context.Context, now Version) bool {
 	last := r.seen
 	if last == (Version{}) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mikelolasagasti/xz"
 )
 
-// A Compression is one that a recording may have around it.
+// A Compression is a way in which a recording may be compressed as a whole.
 type Compression struct {
 	Name   string
 	magic  string

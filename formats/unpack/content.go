@@ -36,8 +36,8 @@ const (
 	// takes longer than that then.
 	copyShare = 64
 
-	// listedShare: up to this part of it, as it is stored, a container is held in memory beside a disk
-	// cache, where a copy serves those who read a member here and there.
+	// listedShare: up to this part of it, as it is stored, a container is held in memory beside a
+	// disk cache, where a copy serves reads of a member here and there.
 	listedShare = 256
 )
 

@@ -172,7 +172,7 @@ func (d *decoder) cost() int64 {
 // failure tells apart why decompressing stopped after n more bytes.
 func (d *decoder) failure(n int, err error) error {
 	if inner := (*Damage)(nil); d.raw.Err != nil && !errors.As(d.raw.Err, &inner) {
-		return &ReadError{d.raw.Err} // also for those who share the stream and do not see its reads
+		return &ReadError{d.raw.Err} // also for callers that share the stream and do not see its reads
 	}
 	d.out += int64(n)
 	defer func() { d.out -= int64(n) }()

@@ -80,9 +80,9 @@ func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err er
 // reads at once.
 const maxWhole = 256 << 10
 
-// whole reads all of a short stream at once, and keeps nothing of it but how it ends: who has all
-// of it does not come back for a part. It is not ok where that is not as many bytes as there should
-// be.
+// whole reads all of a short stream at once, and keeps nothing of it but how it ends: a reader that
+// has all of it does not come back for a part. It is not ok where that is not as many bytes as
+// there should be.
 func (r *Stream) whole(ctx context.Context, p []byte) (n int, ok bool, err error) {
 	if b, made := r.p.frames.Peek(frameKey{r.key, 0}); made && len(b) == len(p) {
 		return copy(p, b), true, io.EOF

@@ -41,7 +41,7 @@ type packedFile struct {
 	size int64 // that it should give, or formats.UnknownSize
 }
 
-// A stream decompresses one version of a large file for all who read it. It goes as far as is read,
+// A stream decompresses one version of a large file for all its readers. It goes as far as is read,
 // frame by frame, and writes the frames to a seekable copy in the disk cache, which serves what was
 // read before, and everything once it is complete. Without a copy going back means to start again.
 type stream struct {
@@ -182,8 +182,8 @@ func (s *stream) begin(ctx context.Context) {
 }
 
 // advance makes the next frame while decoding. At the end the state is idle or copied, after an
-// error idle. A stream of which too much comes out ends there, damaged, for whoever reads it and
-// whenever; no copy is made of it.
+// error idle. A stream of which too much comes out ends there, damaged, for all readers and at any
+// time; no copy is made of it.
 func (s *stream) advance(ctx context.Context) ([]byte, error) {
 	b, err := s.fwd.next(ctx)
 	e := endOf(s.fwd.dec.out, err)

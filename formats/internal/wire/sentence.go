@@ -62,7 +62,7 @@ var sentences = []struct {
 }
 
 // sentence says why a decompressor gave up. What it says itself of data that makes no sense is of
-// use only to who knows its code.
+// use only to people who know its code.
 func sentence(err error) string {
 	for _, s := range sentences {
 		if err == s.err { // not errors.Is: what wraps an end is about the end of a part

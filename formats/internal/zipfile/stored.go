@@ -49,7 +49,7 @@ func newSingle(name string, modified time.Time, f *zip.FileHeader) Single {
 	if utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		f.Flags |= flagUTF8
 	}
-	if size >= tooBig && !streamed { // package zip leaves the sizes in 64 bits (4.5.3) to who writes the content itself
+	if size >= tooBig && !streamed { // package zip leaves the sizes in 64 bits (4.5.3) to a caller that writes the content itself
 		f.ReaderVersion = version45
 		f.Extra = le.AppendUint16(le.AppendUint16(nil, zip64Extra), 16)
 		f.Extra = le.AppendUint64(le.AppendUint64(f.Extra, uint64(size)), uint64(size))
