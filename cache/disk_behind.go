@@ -87,5 +87,5 @@ func (d *Disk) Used(name string) {
 // PutBehind has Load ask b for what the Disk does not have. It is called before all else.
 func (d *Disk) PutBehind(b Behind) { d.behind = b }
 
-// Elsewhere reports whether others may have put something under a name, of which nothing is marked.
+// Elsewhere reports whether others may have put something under a name. Nothing of that is marked.
 func (d *Disk) Elsewhere(name string) bool { return d.behind != nil && d.behind.Elsewhere(name) }

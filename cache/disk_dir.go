@@ -130,7 +130,7 @@ func (d *diskDir) makeDir() error {
 	return errors.Join(err, tag.Close())
 }
 
-// oldLayouts are those of which nothing can be used.
+// oldLayouts are the layouts from which nothing can be used.
 var oldLayouts = []string{"v1", "v2"}
 
 // mkdir makes a directory unless it is there.

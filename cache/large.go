@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A large is the last values of which each alone would displace many others: to make one again for
-// every read of it would be a pass over a whole recording each time. They count as what is kept
-// open, and go as soon as others need the memory; those beyond rest bytes also when nobody has
-// asked for any for a while.
+// A large holds the last values that would each displace many others: to make one again for every
+// read of it would be a pass over a whole recording each time. They count as what is kept open, and
+// go as soon as others need the memory; those beyond rest bytes also when nobody has asked for any
+// for a while.
 type large struct {
 	*values
 	rest  int64
@@ -23,8 +23,8 @@ const maxIdle = 5 * time.Second
 // of those.
 const maxLarge = 4
 
-// newLarge returns the large values of a budget, of which they may take for any time what the other
-// values leave.
+// newLarge returns the large values of a budget. What the other values leave of it they may take
+// for any time.
 func newLarge(budget int64) large {
 	l := large{values: newValues(math.MaxInt64), rest: budget - valuesOf(budget)}
 	l.most = maxLarge

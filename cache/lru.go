@@ -231,8 +231,8 @@ func (l *LRU[K, V]) sweep() {
 	l.timer.Reset(l.opt.Idle)
 }
 
-// dropUnused drops those values without a user for which which is true, the one used longest ago
-// first. The caller holds the lock.
+// dropUnused drops the values without a user for which which is true, first the value that was used
+// longest ago. The caller holds the lock.
 func (l *LRU[K, V]) dropUnused(which func(*Ref[K, V]) bool) {
 	for e := l.recent.Back(); e != nil; {
 		r := e.Value.(*Ref[K, V])

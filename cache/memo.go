@@ -69,12 +69,11 @@ func (m *Memo[K, V]) peakOf(k K) int64 {
 	return ordinaryPeak
 }
 
-// Durable makes m keep its values on disk as well, at place(k) with the
-// bytes enc gives; where that is nil, or the Cache has no disk, it does not.
-// resume brings saved bytes up to date or fails; then load runs. A value
-// that resume returned with other bytes than the saved ones is saved again.
-// Best effort: a damaged or missing file is only a miss. A value of which enc
-// gives nil is not worth a file.
+// Durable makes m keep its values on disk as well, at place(k) with the bytes enc gives; where that
+// is nil, or the Cache has no disk, it does not. resume brings saved bytes up to date or fails;
+// then load runs. A value that resume returned with other bytes than the saved ones is saved again.
+// Best effort: a damaged or missing file is only a miss. A value for which enc returns nil is not
+// worth a file.
 func (m *Memo[K, V]) Durable(place func(K) Place, enc func(V) []byte,
 	resume func(context.Context, K, []byte) (V, int64, error),
 ) *Memo[K, V] {

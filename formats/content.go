@@ -52,8 +52,8 @@ func NewContents(shelf Shelf) *Contents {
 	return &Contents{shelf, cache.NewRecent[contentKey, note](maxSeen)}
 }
 
-// A Content is the bytes of one version of a recording, as names on disk have it. Of nil nothing is
-// kept.
+// A Content is the bytes of one version of a recording, as names on disk have it. Nothing is kept
+// for nil.
 type Content struct {
 	in *Contents
 	contentKey

@@ -124,8 +124,8 @@ type Format struct {
 	// tied to these bytes.
 	Steady func(h Head, r ReaderAt) ReaderAt
 
-	// Tree returns the tree of a recording, and the tables of which its directory
-	// tables/ is made (docs/tree/tables.md), if it has any. It reads nothing.
+	// Tree returns the tree of a recording, and the tables that its directory tables/ shows
+	// (docs/tree/tables.md), if it has any. It reads nothing.
 	Tree func(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker)
 
 	// Summary returns what a person wants to know first: with an Index all, with

@@ -52,10 +52,9 @@ func newContents() *contents {
 // read of the whole file when each byte was read once, and hardly ever otherwise.
 func cover(start, end int64) uint64 { return mix(uint64(end)) - mix(uint64(start)) }
 
-// served ends one use of a content, a READ that gave n bytes from off on. A content of which every
-// byte was read, and none of them twice, is not likely to be read again, as the kernel has all of
-// it now. A byte that was read twice was not kept there (direct I/O, little memory): other readers
-// may want the rest.
+// served ends one use of a content, a READ that gave n bytes from off on. A content whose bytes
+// were each read once is not likely to be read again, as the kernel has all of it now. A byte that
+// was read twice was not kept there (direct I/O, little memory): other readers may want the rest.
 func served(r *contentRef, off, n int64) {
 	if c := r.Value; c.read.Add(cover(off, off+n)) == cover(0, c.Size()) {
 		r.Forget()

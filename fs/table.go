@@ -154,8 +154,8 @@ type table struct {
 	numbers    map[nodeKey]uint32
 	generation uint64
 
-	// Of entries of which one took the place of another while that was held, by the inode numbers
-	// of their names: the generation of the node that did. A program that follows a name then finds
+	// For entries that took the place of others while the kernel held those, by the inode numbers
+	// of their names: the generation of the new node. A program that follows a name then finds
 	// another number.
 	replaced *cache.Recent[uint64, uint64]
 }

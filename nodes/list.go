@@ -11,9 +11,9 @@ import (
 
 type list struct{ entries []Entry }
 
-// List returns a Dir of the given entries, sorted by name. Of entries with
-// the same name only the first is kept; entries without a name are left out,
-// so that an optional entry can be written as a conditional value.
+// List returns a Dir of the given entries, sorted by name. Only the first of several entries with
+// one name is kept; entries without a name are left out, so that an optional entry can be written
+// as a conditional value.
 func List(entries ...Entry) Dir {
 	entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Name == "" })
 	slices.SortStableFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })

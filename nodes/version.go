@@ -38,7 +38,7 @@ func IsRecording(e Entry) bool {
 	return ok && r.IsRecording()
 }
 
-// A Way is the entries over which a path leads, of which the first is the root.
+// A Way is the entries over which a path leads, from the root on.
 type Way struct {
 	Entries []Entry
 	Links   int // how many symbolic links were followed

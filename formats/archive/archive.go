@@ -173,7 +173,7 @@ func (a *archive) named(ctx context.Context, k kindKey, head []byte) (bool, erro
 }
 
 // match returns the index of the first format that knows a head. The order of the list decides
-// between formats of which one is a special case of the other.
+// between two formats if one is a special case of the other.
 func (a *archive) match(head []byte) (int, bool) {
 	i := slices.IndexFunc(a.list, func(f formats.Format) bool { return f.Match != nil && f.Match(head) })
 	return i, i >= 0

@@ -8,7 +8,7 @@ import (
 	"recfs/nodes"
 )
 
-// atRest is for how long nobody wrote to a file of which it is not expected that it grows.
+// atRest is how long ago the last write to a file is if the file is not expected to grow.
 const atRest = 24 * time.Hour
 
 // grows reports whether it can be expected that bytes are added to a file. One in a container has

@@ -85,9 +85,8 @@ func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Cho
 	return err
 }
 
-// packedCost is what an opened stream counts for in the cache. It may hold a
-// file open, of which a process has some thousand: a cache of 32 MiB has at
-// most 128 of these.
+// packedCost is what an opened stream counts for in the cache. It may hold a file open, and a
+// process has some thousand of these: a cache of 32 MiB has at most 128 of these.
 const packedCost = 256 << 10
 
 // take makes c, as far as it was opened, the bytes.

@@ -314,8 +314,8 @@ func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
 }
 
 // DescribeContainer returns what an archive knows of dir, the directory of an entry of an archive
-// or an archive itself, if it is a container, and what is wrong with it. Of what could not be read
-// this time it knows nothing.
+// or an archive itself, if it is a container, and what is wrong with it. It knows nothing of a
+// container that could not be read this time.
 func DescribeContainer(ctx context.Context, dir nodes.Dir) (d Description, problems []formats.Problem, summed nodes.File) {
 	dir, err := Current(ctx, dir)
 	if err != nil {

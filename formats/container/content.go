@@ -88,7 +88,7 @@ func (c Content) hurt(d *unpack.Damage) Content {
 	return c
 }
 
-// told returns c, of which the container says odd as well, unless that is nil.
+// told returns c with the contradiction odd that the container states about it, unless that is nil.
 func (c Content) told(odd error) Content {
 	if odd == nil {
 		return c
@@ -108,7 +108,7 @@ func orElse(hurt unpack.DamageFunc, d *unpack.Damage) unpack.DamageFunc {
 	}
 }
 
-// absent returns the content of a file of which there is nothing, as of an encrypted one. It keeps
+// absent returns the content of a file that has no bytes here, such as an encrypted one. It keeps
 // the size that the container states, so that a listing shows how much is missing.
 func absent(size int64, err error) Content {
 	return Content{ReaderAt: nodes.BytesContent(nil), size: size}.hurt(&unpack.Damage{Err: err})
@@ -183,8 +183,8 @@ func (s *sum) near(size int64) bool {
 	return size-at <= sumGap
 }
 
-// A sumReader reads bytes of which the checksum is known. Bytes that are all read in order are
-// compared without another read.
+// A sumReader reads bytes whose checksum is known. Bytes that are all read in order are compared
+// without another read.
 type sumReader struct {
 	nodes.Content
 	sum *sum
@@ -220,8 +220,7 @@ func (r sumReader) crc(ctx context.Context) (uint32, error) {
 	}
 }
 
-// wrongChecksum says that the bytes of a file are not those of which the container has the
-// checksum.
+// wrongChecksum says that the bytes of a file do not have the checksum that the container states.
 func wrongChecksum(crc, want uint32) error {
 	return formats.Reasonf(formats.ErrCorrupt, "its checksum is %08x, the container says %08x", crc, want)
 }

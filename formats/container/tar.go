@@ -213,7 +213,7 @@ func (l *builder) hidden(name string, s *tarSection) error {
 }
 
 // addHead keeps the first bytes of the file called name, which come next in s, if they will be
-// asked for. Of what cannot be read nothing is kept: a read of it tells why.
+// asked for. Nothing is kept of a member that cannot be read: a read of it tells why.
 func (l *builder) addHead(name string, size int64, s *tarSection) error {
 	n := min(size, formats.NamedSize)
 	if l.look == nil || n <= 0 || !l.look(path.Base(name)) || l.headed+int(n) > maxHeads {

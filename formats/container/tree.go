@@ -23,8 +23,8 @@ type Tree struct {
 	// not open.
 	Load func(context.Context) (*Members, formats.Input, error)
 
-	// Warn hears of an opened file of which the container says different things, although all of it is
-	// there; nil: nobody does.
+	// Warn hears of an opened file that is whole, and about which the container says different
+	// things; nil: nobody does.
 	Warn func(name string, err error)
 }
 

@@ -17,7 +17,7 @@ import (
 	"recfs/nodes"
 )
 
-// A Source is one version of a recording, of which nothing was read yet.
+// A Source is one version of a recording that was not read yet.
 type Source struct {
 	Format *formats.Format
 

@@ -94,7 +94,7 @@ func (h *Files) opener(key FileKey) func(context.Context) (*openFile, error) {
 	}
 }
 
-// IsGone reports whether err says that nothing has that path any more: also where a directory of
+// IsGone reports whether err says that nothing has that path any more, also because a directory of
 // the path became a file.
 func IsGone(err error) bool {
 	return errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)

@@ -12,8 +12,8 @@ type Name struct {
 	Type iofs.FileMode
 }
 
-// NewNames returns the names in a directory, of which list is all that lies there: sockets, devices
-// and fifos are not shown. It keeps list, and sorts it.
+// NewNames returns the names in a directory. list is all that lies there: sockets, devices and
+// fifos are not shown. It keeps list, and sorts it.
 func NewNames(list []Name) Names {
 	list = slices.DeleteFunc(list, func(n Name) bool { return n.Type != 0 && n.Type != iofs.ModeDir && n.Type != iofs.ModeSymlink })
 	slices.SortFunc(list, func(a, b Name) int { return strings.Compare(a.Name, b.Name) })
@@ -40,5 +40,5 @@ func (l *nameList) Cost() (n int64) {
 	return n
 }
 
-// nameCost is what a name takes in memory besides its text, of which that is rounded up.
+// nameCost is what a name takes in memory besides its text, whose size is rounded up.
 const nameCost = 24 + 8

@@ -76,8 +76,8 @@ func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Check reads a version of no bytes, of which nobody reads any, in a container: that may tell that
-// it has some.
+// Check reads a version of no bytes in a container, which is never read otherwise. The read may
+// tell that there are some.
 func (r *Reader) Check(ctx context.Context) error {
 	f, err := r.files.open.Acquire(ctx, r.key, r.open)
 	if err != nil {

@@ -13,8 +13,8 @@ const (
 	// that are held back.
 	bzip2Tables = 4 << 20
 
-	// bzip2Held is enough for most blocks, and bzip2Block is more than any block
-	// gives: it has 900,000 bytes, of which five may stand for a run of 259.
+	// bzip2Held is enough for most blocks, and bzip2Block is more than any block gives: it has
+	// 900,000 bytes, and five of them may stand for a run of 259.
 	bzip2Held  = 4 << 20
 	bzip2Block = 48 << 20
 

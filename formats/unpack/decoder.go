@@ -82,7 +82,7 @@ type decoder struct {
 	out    int64
 }
 
-// newDecoder begins to decompress the size bytes of raw, of which it reads up to input at once.
+// newDecoder begins to decompress the size bytes of raw. It reads up to input bytes at once.
 func newDecoder(c Compression, raw nodes.ReaderAt, size, input int64) *decoder {
 	r := nodes.NewCursor(raw, 0, size)
 	return &decoder{c: c, in: bufio.NewReaderSize(r, int(min(max(size, minInput), input))), raw: r}

@@ -80,8 +80,8 @@ type end struct {
 	hurt *Damage // behind the last byte; nil: none
 }
 
-// endOf returns the end of a stream of which size bytes came out before the error of a decoder;
-// nil: that error is no end.
+// endOf returns the end of a stream that gave size bytes before the error of a decoder; nil: that
+// error is no end.
 func endOf(size int64, err error) *end {
 	hurt := (*Damage)(nil)
 	if err == io.EOF || errors.As(err, &hurt) {

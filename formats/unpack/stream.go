@@ -182,8 +182,8 @@ func (s *stream) begin(ctx context.Context) {
 }
 
 // advance makes the next frame while decoding. At the end the state is idle or copied, after an
-// error idle. A stream of which too much comes out ends there, damaged, for all readers and at any
-// time; no copy is made of it.
+// error idle. A stream that gives too much ends there, damaged, for all readers and at any time; no
+// copy is made of it.
 func (s *stream) advance(ctx context.Context) ([]byte, error) {
 	b, err := s.fwd.next(ctx)
 	e := endOf(s.fwd.dec.out, err)
