@@ -183,8 +183,8 @@ func BytesReader(b []byte) ReaderAt { return nodes.BytesContent(b) }
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return nodes.At(ctx, r) }
 
 // InContext returns fsys, the FS of an Input, for one operation, whose context ends its reads and
-// which the result must not outlive: a file system that opens files and does no more. One that knows
-// of no contexts, as it has no method OpenIn, is returned as it is.
+// which the result must not outlive: a file system that opens files and does no more. A file system
+// without a method OpenIn knows of no contexts and is returned as it is.
 func InContext(ctx context.Context, fsys iofs.FS) iofs.FS {
 	c, ok := fsys.(interface {
 		OpenIn(ctx context.Context, name string) (iofs.File, error)
