@@ -44,6 +44,14 @@ type Index struct {
 
 var _ formats.Index = (*Index)(nil)
 
+// A newPart is a part of a chunk whose lengths are being measured, and what it tells of the chunk.
+type newPart struct {
+	ChunkInfo
+	Part
+	continues bool // the part belongs to the chunk before
+	crc       uint32
+}
+
 // add takes a part of the next chunk, or of the last one.
 func (x *Index) add(p *newPart) {
 	if !p.continues {

@@ -29,14 +29,6 @@ type Builder struct {
 	lines   [2]rowcount.Line // of frames and of players
 }
 
-// A newPart is a part of a chunk whose lengths are being measured, and what it tells of the chunk.
-type newPart struct {
-	ChunkInfo
-	Part
-	continues bool // the part belongs to the chunk before
-	crc       uint32
-}
-
 // chunkRows are the rows that a chunk has in tables.
 type chunkRows struct {
 	frames, players *rowcount.Counter

@@ -233,7 +233,7 @@ func (s *Server) read(ctx context.Context, r *run) (blocks [][]byte, err error) 
 				blocks, err = s.takeWhole(ctx, o, off, n, resp.Body)
 				return err
 			}
-			body := &pageBody{r: resp.Body}
+			body := &bodyReader{r: resp.Body}
 			if blocks, err = fill(blocks, body, &got, n); err != nil && body.err == nil {
 				return strange(s.url(o.key), "the answer ends after %d of %d bytes", got, n)
 			}

@@ -165,7 +165,7 @@ func (b *bucket) list(ctx context.Context, query url.Values) (*listResult, error
 
 // readPage reads a page of a listing.
 func readPage(at string, body io.Reader) (*listResult, error) {
-	heard := &pageBody{r: io.LimitReader(body, maxPage)}
+	heard := &bodyReader{r: io.LimitReader(body, maxPage)}
 	r := &listResult{}
 	if err := xml.NewDecoder(heard).Decode(r); heard.err != nil {
 		return nil, heard.err
@@ -187,20 +187,6 @@ func readPage(at string, body io.Reader) (*listResult, error) {
 		*p = decodeKey(*p, r.EncodingType)
 	}
 	return r, nil
-}
-
-// A pageBody remembers how the connection failed while a page was read.
-type pageBody struct {
-	r   io.Reader
-	err error
-}
-
-func (b *pageBody) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if err != nil && err != io.EOF {
-		b.err = err
-	}
-	return n, err
 }
 
 func decodeKey(key, encoding string) string {
