@@ -46,7 +46,7 @@ func parseHeader(line string) (*header, error) {
 		return nil, formats.Corrupt(name, 0, "not the header of a score log of version 1")
 	}
 	start, err := time.Parse("2006-01-02T15:04:05Z", f[2])
-	if err != nil {
+	if err != nil || !formats.HasDate(start) {
 		return nil, formats.Corrupt(name, int64(len(f[0])+len(f[1])+2), "the start is no time")
 	}
 	ms, err := strconv.ParseUint(f[3], 10, 16)

@@ -10,12 +10,7 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// Append appends the index as it is kept on disk.
-//
-//	| reach | last | ended bool | count | problem … | count | tick - tick before … | scores | rowcount.Counter |
-//	| count | chunk … |
-//
-// A chunk is | offset | end | first | lines | size | scores |.
+// Append appends the index as it is kept on disk: see code.
 func (x *index) Append(b []byte) []byte {
 	w := indexfile.Append(b)
 	x.code(indexfile.Codec{W: w})
