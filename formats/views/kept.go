@@ -132,6 +132,15 @@ func codeLengths(c indexfile.Codec, l **lengths) {
 	}
 }
 
+// fit forgets a list that is not one of n sizes: another program may have written it.
+func (l *lengths) fit(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) != n {
+		l.list, l.known = make([]int64, n), 0
+	}
+}
+
 // get returns a size, 0 if it is not known, or of another version.
 func (l *lengths) get(i int) int64 {
 	l.mu.Lock()

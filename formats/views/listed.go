@@ -24,7 +24,11 @@ func (t *Tree[T]) Listed(view string, i, n int, open func(context.Context) (*Tex
 
 // known returns the sizes of the texts of the view.
 func (f *listed[T]) known(ctx context.Context) (*lengths, error) {
-	return f.lengths.Get(ctx, f.key.view, func(context.Context) (*lengths, error) { return &lengths{list: make([]int64, f.n)}, nil })
+	l, err := f.lengths.Get(ctx, f.key.view, func(context.Context) (*lengths, error) { return &lengths{list: make([]int64, f.n)}, nil })
+	if err == nil {
+		l.fit(f.n)
+	}
+	return l, err
 }
 
 // IsMeasured implements nodes.Measured.

@@ -185,6 +185,10 @@ func TestListed(t *testing.T) {
 	if got := made.Load(); got != n {
 		t.Errorf("%d parts were made again", got-n)
 	}
+	third := tree.Listed("x", 2, 3, open(2*n)) // the list that is known is one of two
+	if got, err := third.Size(t.Context()); got != n*size || err != nil || !third.(nodes.Measured).IsMeasured(t.Context()) {
+		t.Errorf("%d bytes, %v", got, err)
+	}
 }
 
 var errLost = errors.New("lost")
