@@ -78,8 +78,11 @@ func checkPrivate(name string) error {
 	return err
 }
 
-// shortestToken is how many bytes a token has at least.
-const shortestToken = 16
+// How many bytes a token and an access key of S3 have at least.
+const (
+	shortestToken = 16
+	shortestKey   = 3
+)
 
 func readToken(name string) (string, error) {
 	if err := checkPrivate(name); err != nil {
@@ -114,6 +117,9 @@ func readKeys(name string) (map[string]string, error) {
 		switch words := strings.Fields(lines.Text()); len(words) {
 		case 0:
 		case 2:
+			if len(words[0]) < shortestKey || strings.ContainsAny(words[0], "=,/") {
+				return nil, fmt.Errorf("%s: line %d: an access key has %d bytes or more, and no = , or /", name, n, shortestKey)
+			}
 			keys[words[0]] = words[1]
 		default:
 			return nil, fmt.Errorf("%s: line %d is not ACCESSKEY SECRET", name, n)

@@ -185,7 +185,7 @@ func (a *archive) head(ctx context.Context, file source.FileKey) ([]byte, error)
 	if file.Version.Changed != formats.ByContent || a.opt.Disk == nil || a.container != nil {
 		return a.readHead(ctx, file)
 	}
-	name := fmt.Sprintf("first bytes of an object of %d bytes, %x", file.Version.Size, file.Version.Inode)
+	name := fmt.Sprintf("first %d bytes of an object of %d bytes, %x", formats.HeadSize, file.Version.Size, file.Version.Inode)
 	if b, ok := a.opt.Disk.Load(ctx, name); ok {
 		return b, nil
 	}

@@ -51,7 +51,7 @@ func plainVersion(info iofs.FileInfo) Version {
 // result must not outlive, and info is what it tells of itself. It is an io.ReaderAt, too. Nothing
 // of f is used once the result is closed, and f is closed then.
 func IOFile(ctx context.Context, name string, f File, info Info) iofs.File {
-	return &ioFile{SectionReader: nodes.Reader(ctx, nodes.SectionContent(f, 0, info.Size)), f: f, info: IOInfo(name, info)}
+	return &ioFile{SectionReader: io.NewSectionReader(nodes.At(ctx, f), 0, info.Size), f: f, info: IOInfo(name, info)}
 }
 
 type ioFile struct {

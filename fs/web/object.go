@@ -118,6 +118,8 @@ func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (n int, err er
 			return nil
 		case err == nil, err == io.EOF:
 			return nodes.SizeError(int64(len(p)), int64(n))
+		case cache.IsShort(err), ctx.Err() != nil:
+			done = c.Release // the file has not failed
 		}
 		return err
 	})

@@ -157,6 +157,9 @@ func (c *client) try(whole context.Context, q question) error {
 	req.Header.Set("User-Agent", c.agent)
 	req.Header.Set("Accept-Encoding", "identity")
 	if req, err = c.prepare(req); err != nil {
+		if !isAnswer(err) {
+			err = c.ended(ctx, whole, q.url, err)
+		}
 		return err
 	}
 	q.count.Add(1)

@@ -93,12 +93,17 @@ func (f *file) advance(first, end, until int64) int64 {
 	case !p.goesOn(first):
 		p = place{first: first, next: end, run: 1, most: f.s.fetches.most, asked: end}
 		if until > end {
-			p.run, p.until, p.asked = p.most, until, max(end, min(first+p.most, until))
+			p.run, p.asked = p.most, max(end, min(first+p.most, until))
 		}
 	case first < p.came && !f.s.has(f.o.block(first)):
 		p = place{first: first, next: end, run: 1, most: max(1, p.most/4), asked: end}
 	case end > p.next:
 		p.next = end
+	}
+	if until > end {
+		p.until = until
+	} else if p.next > p.until {
+		p.until = 0
 	}
 	if p.next > p.asked {
 		p.asked = max(end, first+p.run)

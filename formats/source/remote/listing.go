@@ -33,10 +33,19 @@ type object struct {
 // isStrong reports whether the ETag names the bytes.
 func (o object) isStrong() bool { return strings.HasPrefix(o.tag, `"`) }
 
+// isSum reports whether an ETag is a sum of the bytes, as S3 makes it: an MD5, and the number of
+// parts if there were some. Web servers make theirs of size and time.
+func isSum(tag string) bool {
+	sum, parts, _ := strings.Cut(strings.Trim(tag, `"`), "-")
+	return len(sum) == 32 && strings.Trim(sum, "0123456789abcdef") == "" && strings.Trim(parts, "0123456789") == ""
+}
+
 // version returns what tells the states of an object apart: by a strong ETag size and Inode alone.
 func (o object) version() source.Version {
 	s := formats.Stamp{Size: o.size, Modified: o.modified / 1000, Nanos: o.modified % 1000 * 1e6}
-	s.Inode = xxhash.Sum64String(o.tag)
+	if s.Inode = xxhash.Sum64String(o.tag); !isSum(o.tag) {
+		s.Inode = xxhash.Sum64String(o.tag + "\n" + o.key) // another object may have the same tag
+	}
 	if o.isStrong() {
 		s.Changed = formats.ByContent
 	}

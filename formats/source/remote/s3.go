@@ -110,6 +110,9 @@ func (b *bucket) sign(req *http.Request) (*http.Request, error) {
 		return req, nil
 	}
 	v, err := b.credentials.GetWithContext(&credentials.CredContext{Client: b.client.http, Context: req.Context()})
+	if ended := req.Context().Err(); ended != nil { // the library may call that anonymous
+		return nil, ended
+	}
 	if err != nil || v.AccessKeyID == "" {
 		return nil, &Error{"s3://" + b.name, "no credentials; --no-sign-request reads public buckets", iofs.ErrPermission}
 	}
