@@ -242,6 +242,7 @@ func TestServeFlags(t *testing.T) {
 	}
 	good, open := write("good", strings.Repeat("x", 16)+"\n", 0o600), write("open", strings.Repeat("x", 16), 0o644)
 	short, keys := write("short", "secret\n", 0o600), write("keys", "key\n", 0o600)
+	odd := write("odd", "key secret\na=b secret\n", 0o600)
 	for _, c := range []struct {
 		args string
 		code int
@@ -255,6 +256,7 @@ func TestServeFlags(t *testing.T) {
 		{"--token-file " + open, 1, "open: others may read it"},
 		{"--token-file " + short, 1, "short: a token has 16 bytes or more"},
 		{"--s3-keys " + keys, 1, "keys: line 1 is not ACCESSKEY SECRET"},
+		{"--s3-keys " + odd, 1, "odd: line 2: an access key has 3 bytes or more, and no = , or /"},
 		{"--token-file " + filepath.Join(dir, "none"), 1, "no such file"},
 		{"--listen 192.0.2.1:80 --insecure-http --token-file " + good, 1, "cannot assign"},
 	} {

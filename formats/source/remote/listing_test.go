@@ -78,3 +78,22 @@ func TestEndlessWalk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestObjectVersion takes objects with the same tag for the same bytes only where the tag is a sum
+// of them.
+func TestObjectVersion(t *testing.T) {
+	for tag, same := range map[string]bool{
+		`"0123456789abcdef0123456789abcdef"`:   true,  // of S3
+		`"0123456789abcdef0123456789abcdef-2"`: true,  // of S3, in two parts
+		`"5f5e1000-40"`:                        false, // of nginx: time and size
+		`"0123456789abcdef0123456789abcdeg"`:   false,
+	} {
+		a, b := object{key: "a", tag: tag, size: 64}, object{key: "b", tag: tag, size: 64}
+		if got := a.version().Same(b.version().Stamp); got != same {
+			t.Errorf("%s: %v", tag, got)
+		}
+		if !a.version().Same(a.version().Stamp) {
+			t.Errorf("%s is not the same again", tag)
+		}
+	}
+}
