@@ -119,6 +119,19 @@ func checkKnownTables(t *testing.T, file string) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-opened +known):\n%s", diff)
 	}
+	// What is known stays so for a recording that is moved, whose tables tell another name.
+	moved := "in/a folder/and called otherwise." + name
+	write(t, dir, moved, string(b))
+	root = start()
+	for _, table := range r.Tables {
+		if table.Size == ledger.Unknown {
+			continue
+		}
+		text, err := read(t, root, "tables/"+r.Format+"/"+table.Name+"/"+parquet.EscapePath(moved))
+		if known := parquet.NamedSize(table.Size, table.Groups, moved); err != nil || known != int64(len(text)) {
+			t.Errorf("%s of another name has %d bytes, not %d, %v", table.Name, len(text), known, err)
+		}
+	}
 }
 
 // checkSingle holds that the file over all recordings, if there is one, has the rows of the only

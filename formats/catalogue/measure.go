@@ -38,7 +38,7 @@ func measure(ctx context.Context, r archive.Recording, o *recordings.Opened, sta
 		t, err := m.Make(ctx)
 		if err == nil && sized {
 			to.Groups = len(t.Groups)
-			to.Size, err = parquet.BareSize(t, format.Timeless, originOf("", start), parquet.Metadata(format.Name, m.Name, o.Name)...)
+			to.Size, err = parquet.BareSize(t, format.Name, format.Timeless, originOf("", start))
 		}
 		if err == nil && single != nil {
 			err = keepRows(ctx, &t, single.Columns, to)

@@ -44,7 +44,7 @@ func (t tableRef) load(ctx context.Context) (*parquet.Named, error) {
 		s.take(k, true)
 		return originOf(t.path, s.Start), nil
 	}
-	return &parquet.Named{Table: &o.Tables[i], Timeless: format.Timeless, Origin: origin, Metadata: parquet.Metadata(format.Name, t.name, o.Name)}, nil
+	return &parquet.Named{Table: &o.Tables[i], Format: format.Name, Timeless: format.Timeless, Origin: origin}, nil
 }
 
 // A tableFile is a table as a file, whose recording is opened when it is read, or its size is not

@@ -12,7 +12,7 @@ import (
 
 // LayoutNumber is that of the layout of all tables. It is raised whenever a table of the same rows
 // gets another size, as sizes are kept on disk.
-const LayoutNumber = 2
+const LayoutNumber = 3
 
 // A Layout knows where everything in the file of a table is, without a row of it.
 type Layout struct {

@@ -2,21 +2,24 @@ package parquet
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"path"
 
 	"recfs/formats/columnar"
 	"recfs/nodes"
 )
 
-// A named file is of one recording, and each of its rows tells the path of that. Its size follows
-// from the size for an empty path: zeros before the footer fill what a path does not need.
+// A named file is of one recording. Each of its rows tells the path of that, and its metadata the
+// last name of the path. Its size follows from the size for an empty path: zeros before the footer
+// fill what a path does not need.
 
 // BareSize returns the size of a named file for an empty path, with what it may need more for any
 // path.
-func BareSize(t columnar.Table, timeless bool, o columnar.Origin, metadata ...Pair) (int64, error) {
+func BareSize(t columnar.Table, format string, timeless bool, o columnar.Origin) (int64, error) {
 	o.Path = ""
-	l, err := NewLayout(t.WithOrigin(timeless, o), metadata...)
+	l, err := NewLayout(t.WithOrigin(timeless, o), Metadata(format, t.Name, "")...)
 	if err != nil {
 		return 0, err
 	}
@@ -26,12 +29,13 @@ func BareSize(t columnar.Table, timeless bool, o columnar.Origin, metadata ...Pa
 }
 
 // NamedSize returns how many bytes a file has for a path, from its BareSize.
-func NamedSize(bare int64, groups int, path string) int64 {
-	more := len(path)
+func NamedSize(bare int64, groups int, at string) int64 {
+	more := len(at)
 	if more <= maxOriginBound {
 		more *= 3 // with both bounds
 	}
-	size := bare + int64(groups*more)
+	source := binary.AppendUvarint([]byte(path.Base(at)), uint64(len(path.Base(at))))
+	size := bare + int64(len(source)-1+groups*more)
 	if size > block { // what follows a group may lie a block later
 		size += int64(groups) * block
 	}
@@ -39,12 +43,12 @@ func NamedSize(bare int64, groups int, path string) int64 {
 }
 
 // newNamedLayout returns the layout of a named file.
-func newNamedLayout(t columnar.Table, timeless bool, o columnar.Origin, metadata ...Pair) (*Layout, error) {
-	bare, err := BareSize(t, timeless, o, metadata...)
+func newNamedLayout(t columnar.Table, format string, timeless bool, o columnar.Origin) (*Layout, error) {
+	bare, err := BareSize(t, format, timeless, o)
 	if err != nil {
 		return nil, err
 	}
-	l, err := NewLayout(t.WithOrigin(timeless, o), metadata...)
+	l, err := NewLayout(t.WithOrigin(timeless, o), Metadata(format, t.Name, path.Base(o.Path))...)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +63,9 @@ func newNamedLayout(t columnar.Table, timeless bool, o columnar.Origin, metadata
 // A Named is a table of a recording whose rows tell of which they are.
 type Named struct {
 	Table    *columnar.Maker
+	Format   string
 	Timeless bool
 	Origin   func(ctx context.Context) (columnar.Origin, error)
-	Metadata []Pair
 }
 
 // layout returns the layout of the table, which Table has made.
@@ -70,7 +74,7 @@ func (n *Named) layout(ctx context.Context, t columnar.Table) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newNamedLayout(t, n.Timeless, o, n.Metadata...)
+	return newNamedLayout(t, n.Format, n.Timeless, o)
 }
 
 // Bytes returns the whole file, of which nothing else is kept.

@@ -26,7 +26,10 @@ func TestNamedSize(t *testing.T) {
 			table.Groups = append(table.Groups, g)
 		}
 		o := columnar.Origin{Path: strings.Repeat("p", random.IntN(1<<random.IntN(15))), Start: 1, Dated: random.IntN(2) > 0}
-		l, err := newNamedLayout(table, false, o)
+		if random.IntN(2) > 0 {
+			o.Path += "/" + strings.Repeat("n", 1+random.IntN(400))
+		}
+		l, err := newNamedLayout(table, "format", false, o)
 		if err != nil {
 			t.Fatalf("%d columns, %d groups, a path of %d bytes: %v", len(columns), len(table.Groups), len(o.Path), err)
 		}
