@@ -207,11 +207,16 @@ func (a *archive) lookUpClean(ctx context.Context, name string) (nodes.Entry, er
 	if err != nil || inside == "." {
 		return e, err
 	}
-	if e.Dir == nil {
+	return inSource(ctx, e, inside)
+}
+
+// inSource returns what a path in a source leads to.
+func inSource(ctx context.Context, source nodes.Entry, inside string) (nodes.Entry, error) {
+	if source.Dir == nil {
 		return nodes.Entry{}, syscall.ENOTDIR
 	}
-	found, err := nodes.Follow(ctx, e.Dir, inside)
-	return found.Inherit(e.Attr), err
+	found, err := nodes.Follow(ctx, source.Dir, inside)
+	return found.Inherit(source.Attr), err
 }
 
 // errNoRecording is the error of what is none.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -194,15 +193,11 @@ func (a *archive) lookUpRemote(ctx context.Context, name string) (nodes.Entry, e
 		}
 	}
 	e, err := a.remoteSource(ctx, server, r.Base, at)
-	if err != nil || at.Inside == "." {
-		return e, err
+	if err == nil && at.Inside != "." {
+		e, err = inSource(ctx, e, at.Inside)
 	}
-	if e.Dir == nil {
-		return nodes.Entry{}, syscall.ENOTDIR
-	}
-	found, err := nodes.Follow(ctx, e.Dir, at.Inside)
 	if whole && errors.Is(err, iofs.ErrNotExist) {
 		err = server.NotFound(name)
 	}
-	return found.Inherit(e.Attr), err
+	return e, err
 }

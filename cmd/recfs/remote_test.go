@@ -17,9 +17,8 @@ import (
 func copyOfSamples(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(samples)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(dir, os.DirFS(samples)))
+	setTimes(t, dir, fakeModified)
 	return dir
 }
 

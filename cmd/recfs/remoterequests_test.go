@@ -134,15 +134,18 @@ func (b *fakeBucket) list(w http.ResponseWriter, q url.Values) {
 		next != "", url.QueryEscape(next), &page)
 }
 
-// startGateway starts versitygw over an empty bucket games, and returns its address.
-func startGateway(t *testing.T) http.Handler {
+// startGateway starts versitygw over empty buckets. It returns what asks it, and the directory that
+// these are in.
+func startGateway(t *testing.T) (http.Handler, string) {
 	t.Helper()
 	binary, err := exec.LookPath("versitygw")
 	if err != nil {
 		t.Skip("versitygw is not installed")
 	}
 	dir := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(dir, "games"), 0o755))
+	for _, bucket := range []string{"games", "elsewhere", "shared"} {
+		must(t, os.Mkdir(filepath.Join(dir, bucket), 0o755))
+	}
 	address := freeAddress(t)
 	cmd := exec.Command(binary, "--port", address, "--quiet", "posix", dir)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=key", "ROOT_SECRET_KEY=secret-secret")
@@ -151,30 +154,43 @@ func startGateway(t *testing.T) http.Handler {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for range 600 {
-		if c, err := net.Dial("tcp", address); err == nil {
-			c.Close()
-			u := &url.URL{Scheme: "http", Host: address}
-			return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-				r.SetURL(u)
-				r.Out.Host = r.In.Host // it is signed
-			}}
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatal("versitygw does not listen")
-	return nil
+	eventually(t, "versitygw", func() bool { return isListening(address) })
+	u := &url.URL{Scheme: "http", Host: address}
+	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(u)
+		r.Out.Host = r.In.Host // it is signed
+	}}, dir
 }
 
-// fill puts the samples into the bucket games of the server at a URL.
-func fill(ctx context.Context, endpoint string) error {
+// isListening reports whether somebody listens at an address.
+func isListening(address string) bool {
+	c, err := net.Dial("tcp", address)
+	if err == nil {
+		c.Close()
+	}
+	return err == nil
+}
+
+// setBucketOf names the server of buckets, and who asks it, in the environment.
+func setBucketOf(t *testing.T, url string) {
+	t.Helper()
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret-secret", "AWS_PROFILE": "",
+		"AWS_SESSION_TOKEN": "", "AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": "/nonexistent", "AWS_ENDPOINT_URL_S3": "",
+	} {
+		t.Setenv(name, value)
+	}
+}
+
+// fill puts the files below dir into a bucket of the server at a URL.
+func fill(ctx context.Context, endpoint, bucket, dir string) error {
 	c := cache.New(1<<20, nil)
 	defer c.Close()
-	s, err := remote.OpenBucket("games", c, remote.Options{Endpoint: endpoint, Timeout: time.Minute, Requests: 8})
+	s, err := remote.OpenBucket(bucket, c, remote.Options{Endpoint: endpoint, Timeout: time.Minute, Requests: 8})
 	if err != nil {
 		return err
 	}
-	return filepath.WalkDir(samples, func(name string, d iofs.DirEntry, err error) error {
+	return filepath.WalkDir(dir, func(name string, d iofs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -182,7 +198,7 @@ func fill(ctx context.Context, endpoint string) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(samples, name)
+		rel, err := filepath.Rel(dir, name)
 		if err != nil {
 			return err
 		}
@@ -196,20 +212,15 @@ func TestRemoteRequests(t *testing.T) {
 	const tick = "cat $1/teehistorian/reload-20.1.teehistorian/ticks/00000000.json"
 	for name, start := range map[string]func(t *testing.T) http.Handler{
 		"fake":      func(*testing.T) http.Handler { return &fakeBucket{content: map[string][]byte{}} },
-		"versitygw": startGateway,
+		"versitygw": func(t *testing.T) http.Handler { h, _ := startGateway(t); return h },
 	} {
 		t.Run(name, func(t *testing.T) {
 			counts := &countingServer{Handler: start(t)}
 			server := httptest.NewServer(counts)
 			defer server.Close()
-			for name, value := range map[string]string{
-				"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret-secret", "AWS_PROFILE": "",
-				"AWS_SESSION_TOKEN": "", "AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": "/nonexistent", "AWS_ENDPOINT_URL_S3": "",
-			} {
-				t.Setenv(name, value)
-			}
+			setBucketOf(t, server.URL)
 			setCacheHome(t)
-			must(t, fill(t.Context(), server.URL))
+			must(t, fill(t.Context(), server.URL, "games", samples))
 			for _, q := range []struct {
 				line        string
 				lists, gets int

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -50,11 +51,15 @@ func (s segments) all(yield func(segment) bool) {
 }
 
 // inode stands for all of them in a stamp, which leaves out what a remount or another link to a
-// file changes.
+// file changes, and the time of what is known by its content.
 func (s segments) inode() uint64 {
 	var stamps []byte
 	for f := range s.all {
-		stamps = f.v.Append(append(append(stamps, f.name...), 0))
+		stamp := f.v.Stamp
+		if stamp.Changed == formats.ByContent {
+			stamp.Modified, stamp.Nanos = 0, 0
+		}
+		stamps = stamp.Append(append(append(stamps, f.name...), 0))
 	}
 	return xxhash.Sum64(stamps)
 }
@@ -80,6 +85,9 @@ func (l links) segments(ctx context.Context, dir string, names source.Names, inf
 			continue
 		}
 		v.Size += info.Size
+		if v.Changed == formats.ByContent {
+			v.Changed = info.Changed // the whole is known by its content if all files are
+		}
 		if untimed && info.Time().After(v.Time()) {
 			v.Modified, v.Nanos = info.Modified, info.Nanos
 		}

@@ -226,7 +226,7 @@ func (s *scan) known(ctx context.Context, at, inSource string, stamp formats.Sta
 		return false
 	}
 	r, err := s.old.Record(ctx)
-	if err != nil || r == nil || r.Path != at || r.Inner || !stamp.Same(r.Stamp) ||
+	if err != nil || r == nil || r.Path != at || r.Inner || !stamp.Same(r.Stamp) || !stamp.Time().Equal(r.Stamp.Time()) ||
 		besideChanged(ctx, s.view, inSource, r.Beside) || !s.allKnown(ctx) {
 		return false
 	}

@@ -92,13 +92,23 @@ func (s *Server) Locate(ctx context.Context, key string, named func(name string)
 		switch p := at(n); {
 		case err != nil && !errors.Is(err, iofs.ErrNotExist):
 			return p, err
+		case found.isDir, found.isPage && s.isFolder(ctx, p.Dir+p.File+"/"):
+			return Place{p.Dir + p.File + "/", ".", p.Inside}, nil
 		case found.isFile:
 			return p, nil
-		case found.isDir:
-			return Place{p.Dir + p.File + "/", ".", p.Inside}, nil
 		}
 	}
+	if !s.tellsAll() && s.isFolder(ctx, key+"/") {
+		return Place{key + "/", ".", "."}, nil
+	}
 	return Place{File: ".", Inside: path.Join(parts...)}, nil
+}
+
+// isFolder reports whether a web server has the page of a folder, to which the name without a slash
+// need not lead.
+func (s *Server) isFolder(ctx context.Context, dir string) bool {
+	l, err := s.folder(ctx, dir)
+	return err == nil && len(l.list) > 0
 }
 
 // NotFound returns the error of a URL under which there is nothing.

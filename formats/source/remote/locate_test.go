@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -60,6 +62,34 @@ func TestLocate(t *testing.T) {
 	} {
 		tree := openFake(t, f, nil)
 		got, err := tree.s.Locate(t.Context(), key, named)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %s%v", key, diff, err)
+		}
+	}
+}
+
+// TestLocateSite finds folders of a web server that does not lead to the name with a slash, and
+// those that are shown without one.
+func TestLocateSite(t *testing.T) {
+	page := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<a href="x">x</a>`)
+	}
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/d/", "/p", "/p/", "/x.html":
+			page(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	for key, want := range map[string]Place{
+		"d":      {"d/", ".", "."},
+		"p":      {"p/", ".", "."},
+		"x.html": {"", "x.html", "."},
+		"none":   {"", ".", "none"},
+	} {
+		got, err := tree.s.Locate(t.Context(), key, func(string) bool { return false })
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %s%v", key, diff, err)
 		}

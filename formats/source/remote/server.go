@@ -47,6 +47,7 @@ type looked struct {
 	object
 	isFile, isDir bool
 	unsure        bool // there may be a folder of the name all the same
+	isPage        bool // it is a file of HTML, or the page of a folder
 }
 
 // A Server is a bucket or a web server. All Trees of it share what is known of it.

@@ -136,6 +136,7 @@ func (w *site) look(ctx context.Context, key string) (looked, error) {
 				return strange(w.url(key), "a file has %d bytes", resp.ContentLength)
 			}
 			found = looked{object: object{key, resp.Header.Get("ETag"), resp.ContentLength, milliseconds(modified)}, isFile: true}
+			found.isPage = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 			return nil
 		},
 	})
