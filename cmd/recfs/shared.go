@@ -44,6 +44,7 @@ func (a *archive) openShared(at string) error {
 	}
 	dir := r.Key
 	if dir != "" {
+		server.Hide(dir)
 		dir += "/"
 	}
 	a.shared = shared.New(server, dir, a.log)

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"recfs/nodes"
 )
@@ -94,6 +97,36 @@ func TestObjectVersion(t *testing.T) {
 		}
 		if !a.version().Same(a.version().Stamp) {
 			t.Errorf("%s is not the same again", tag)
+		}
+	}
+}
+
+// TestHidden shows no shared index, whether folders or all below are listed, and leaves it to who
+// knows its place.
+func TestHidden(t *testing.T) {
+	f := &fakeS3{objects: map[string]string{".recfs-index/v1/x": "x", "a/index/v1/x": "x", "a/.recfs-index": "file", "b": "b"}}
+	for _, walk := range []bool{false, true} {
+		tree := openFake(t, f, nil)
+		tree.s.Hide("a/index")
+		if walk {
+			if err := tree.Walk(t.Context(), "."); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range []string{".recfs-index", "a/index"} {
+			if _, err := tree.Stat(t.Context(), name); !errors.Is(err, iofs.ErrNotExist) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := tree.s.Open(t.Context(), "a/index/v1/x"); err != nil {
+				t.Error(err)
+			}
+		}
+		got := append(listNames(t, tree, "."), listNames(t, tree, "a")...)
+		if diff := cmp.Diff([]string{"a/", "b", ".recfs-index"}, got); diff != "" {
+			t.Error(diff)
+		}
+		if names, err := tree.s.Names(t.Context(), ".recfs-index/v1/"); err != nil || len(names) != 1 {
+			t.Errorf("%q, %v", names, err)
 		}
 	}
 }

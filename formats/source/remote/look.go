@@ -19,6 +19,9 @@ const (
 
 // find returns what stands under a key, which is not that of the root.
 func (s *Server) find(ctx context.Context, key string) (looked, error) {
+	if s.isHidden(key) {
+		return looked{}, nil
+	}
 	turn := s.turn()
 	dir, name := splitKey(key)
 	l := s.known(dir, turn)

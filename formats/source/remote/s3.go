@@ -24,8 +24,9 @@ const (
 	maxPage     = 4 << 20 // bytes of a page of a listing
 	maxKeys     = 10_000  // in a page: servers give 1,000
 	maxRefusal  = 64 << 10
-	maxSize     = 1 << 50 // bytes of an object that anybody could have
-	singleKeys  = "50"    // that begin as the one that is looked up
+	maxSize     = 1 << 50        // bytes of an object that anybody could have
+	singleKeys  = "50"           // that begin as the one that is looked up
+	sharedIndex = ".recfs-index" // of many machines, at the top of a bucket
 	emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 )
 
@@ -63,7 +64,9 @@ func OpenBucket(name string, c *cache.Cache, opt Options) (*Server, error) {
 	b.client = newClient(opt, &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }})
 	b.client.prepare, b.client.refused = b.sign, b.refuse
 	b.credentials = conf.credentials(b.client.http)
-	return newServer(b, b.client, c, opt), nil
+	s := newServer(b, b.client, c, opt)
+	s.Hide(sharedIndex)
+	return s, nil
 }
 
 func (b *bucket) tellsAll() bool   { return true }

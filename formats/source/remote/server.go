@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,6 +58,7 @@ type Server struct {
 	ttl    time.Duration
 	opened time.Time
 	log    *slog.Logger
+	hidden []string // keys that are not shown
 
 	maxListing int64 // bytes of memory of a folder's names
 
@@ -111,6 +113,11 @@ func newServer(p protocol, cl *client, c *cache.Cache, opt Options) *Server {
 	s.fetches = newFetches(c)
 	return s
 }
+
+// Hide leaves out what stands under a key, which may be a folder. Nothing is asked before that.
+func (s *Server) Hide(key string) { s.hidden = append(s.hidden, key) }
+
+func (s *Server) isHidden(key string) bool { return slices.Contains(s.hidden, key) }
 
 // turn is the number of the time to live that it is.
 func (s *Server) turn() int64 {
@@ -194,7 +201,7 @@ func (s *Server) listFolder(ctx context.Context, k listKey) (*listing, error) {
 	}
 	for seen := map[uint64]bool{}; ; seen[xxhash.Sum64String(l.next)] = true {
 		next, err := s.page(ctx, k.dir, l.next, false, func(key, tag string, size, modified int64) {
-			if key != "" {
+			if key != "" && !s.isHidden(k.dir+key) {
 				l.add(key, tag, size, modified)
 			}
 		})
@@ -297,6 +304,7 @@ func (w *walker) add(key, tag string, size, modified int64) {
 		in := w.open[len(w.open)-1]
 		name, rest, below := strings.Cut(key[len(in.dir):], "/")
 		switch {
+		case w.s.isHidden(in.dir + name):
 		case !below && name != "":
 			in.l.add(name, tag, size, modified)
 		case below && !isName(name):
