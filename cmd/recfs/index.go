@@ -272,13 +272,19 @@ func (x *indexer) makeAll(ctx context.Context, f found) error {
 	if err == nil && x.demos {
 		err = measureDemos(ctx, f)
 	}
-	if r, ok := archives.RecordingOf(f.entry.Dir); err == nil && ok && x.a != nil && x.a.shared != nil {
-		if x.copies {
-			err = x.a.shareCopy(ctx, r, f.entry.Dir)
-		}
-		if err == nil {
-			err = x.a.share(ctx, r)
-		}
+	if err != nil || x.a == nil || x.a.shared == nil {
+		return err
+	}
+	now, err := archives.Current(ctx, f.entry.Dir)
+	r, ok := archives.RecordingOf(now)
+	if err != nil || !ok {
+		return err
+	}
+	if x.copies {
+		err = x.a.shareCopy(ctx, r, f.entry.Dir)
+	}
+	if err == nil {
+		err = x.a.share(ctx, r)
 	}
 	return err
 }

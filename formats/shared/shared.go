@@ -114,9 +114,7 @@ func (x *Index) Load(ctx context.Context, name string) ([]byte, bool) {
 		}
 		x.log.Warn("what the shared index has is damaged or of something else", "key", key)
 	}
-	if ctx.Err() == nil {
-		x.failed(key, err)
-	}
+	x.failed(ctx, key, err)
 	return nil, false
 }
 
@@ -127,8 +125,8 @@ func (x *Index) Open(ctx context.Context, name string) (cache.BehindFile, error)
 		return nil, iofs.ErrNotExist
 	}
 	f, err := x.store.Open(ctx, x.dir+key)
-	if err != nil && ctx.Err() == nil {
-		x.failed(key, err)
+	if err != nil {
+		x.failed(ctx, key, err)
 	}
 	return f, err
 }
@@ -178,8 +176,8 @@ func (x *Index) Parts(ctx context.Context) iter.Seq2[string, cache.BehindFile] {
 				break
 			}
 		}
-		if err != nil && ctx.Err() == nil {
-			x.failed(catalogueDir, err)
+		if err != nil {
+			x.failed(ctx, catalogueDir, err)
 		}
 	}
 }
@@ -199,8 +197,12 @@ func (x *Index) mayHave(key string) bool {
 	return time.Now().After(x.down)
 }
 
-// failed notes that nothing came of a request. Where nobody answers, nobody is asked for a while.
-func (x *Index) failed(key string, err error) {
+// failed notes that nothing came of a request. Where nobody answers, nobody is asked for a while. A
+// request of ours that ended, or begins again with more memory, says nothing.
+func (x *Index) failed(ctx context.Context, key string, err error) {
+	if ctx.Err() != nil || cache.IsShort(err) {
+		return
+	}
 	x.missed.Swap(key, time.Now())
 	if err == nil || errors.Is(err, iofs.ErrNotExist) {
 		return

@@ -78,7 +78,7 @@ func (s *store) openBehind(ctx context.Context, name string) *copyFile {
 	}
 	done, err := openCopyFile(ctx, f, name)
 	if err != nil {
-		s.bad = ctx.Err() == nil
+		s.bad = ctx.Err() == nil && !cache.IsShort(err)
 		return nil
 	}
 	return done

@@ -123,8 +123,8 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 				return b, err
 			}
 		case copied:
-			if b, ok := s.fromCopy(ctx, i); ok {
-				return b, nil
+			if b, err := s.fromCopy(ctx, i); err == nil || cache.IsShort(err) {
+				return b, err
 			}
 		}
 	}
@@ -270,16 +270,13 @@ func (s *stream) openCopy(ctx context.Context) bool {
 }
 
 // fromCopy returns a frame of the copy. If that is damaged the state is idle.
-func (s *stream) fromCopy(ctx context.Context, i int64) ([]byte, bool) {
+func (s *stream) fromCopy(ctx context.Context, i int64) ([]byte, error) {
 	b, err := s.done.frame(ctx, i)
-	if err == nil {
-		return b, true
-	}
-	if ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && !cache.IsShort(err) {
 		s.copies.damaged(s.done, err)
 		s.closeCopy()
 	}
-	return nil, false
+	return b, err
 }
 
 func (s *stream) closeCopy() {
