@@ -354,6 +354,9 @@ func (f *finder) print(name string, s catalogue.Summary) {
 	default:
 		fmt.Fprintln(f.w, f.env.fileName(name))
 	}
+	if f.env.terminal { // a person sees each line at once, and no meter in the middle of one
+		_ = f.w.Flush() // the last Flush tells
+	}
 }
 
 // about is the end of a long line: the map, the result, the players and how much is damaged.

@@ -83,6 +83,7 @@ func (t *tree) image(ctx context.Context, i int) ([]byte, error) {
 		return nil, err
 	}
 	defer pixels.held.Free()
+	defer t.data.Drop(int(o.Data)) // the file is what is asked for again, and is a hundredth of it
 	drawn, err := imageRaster(ctx, pixels)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,9 @@
 package wire
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // adlerMod is the greatest prime below 65536 (RFC 1950, section 9).
 const adlerMod = 65521
@@ -8,6 +11,13 @@ const adlerMod = 65521
 // adlerStep is how many bytes are summed up at a time: 15 words, so that the running sums of their
 // lanes, which have 16 bits, stay below 2*255*(1+2+…+15) = 61200.
 const adlerStep = 15 * 8
+
+// adlerLook is how many bytes are looked at together, and adlerPixels the pixels of 4 bytes in them:
+// most of a picture is of one colour, of which the sums follow from the first pixel.
+const (
+	adlerLook   = 2 * adlerStep
+	adlerPixels = adlerLook / 4
+)
 
 // adlerChunk is how many bytes are summed up between two divisions: far fewer than overflow 64
 // bits.
@@ -21,6 +31,13 @@ func Adler32(sum uint32, p []byte) uint32 {
 	for len(p) >= adlerStep {
 		chunk := p[:min(len(p), adlerChunk)]
 		p = p[len(chunk)/adlerStep*adlerStep:]
+		for ; len(chunk) >= adlerLook; chunk = chunk[adlerLook:] {
+			if bytes.Equal(chunk[4:adlerLook], chunk[:adlerLook-4]) {
+				a, b = adlerColour(a, b, chunk[:4])
+			} else {
+				a, b = adlerBlocks(a, b, chunk[:adlerLook])
+			}
+		}
 		a, b = adlerBlocks(a, b, chunk)
 		a, b = a%adlerMod, b%adlerMod
 	}
@@ -57,6 +74,15 @@ func adlerBlocks(a, b uint64, p []byte) (newA, newB uint64) {
 		a += even*laneSum>>48 + ones
 	}
 	return a, b
+}
+
+// adlerColour adds adlerPixels pixels of one colour. A byte adds to b as often as there are bytes
+// from it to the end: the first bytes of the pixels do so 4, 8, 12 and so on times, the second ones
+// once less each.
+func adlerColour(a, b uint64, pixel []byte) (newA, newB uint64) {
+	c0, c1, c2, c3 := uint64(pixel[0]), uint64(pixel[1]), uint64(pixel[2]), uint64(pixel[3])
+	sum := adlerPixels * (c0 + c1 + c2 + c3)
+	return a + sum, b + adlerLook*a + 2*(adlerPixels+1)*sum - adlerPixels*(c1+2*c2+3*c3)
 }
 
 // adlerWord adds the bytes of a word to those of the words before it, by their lanes, and to the

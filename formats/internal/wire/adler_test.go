@@ -7,15 +7,19 @@ import (
 	"testing"
 )
 
-// TestAdler32 compares with the standard library, on noise and on the bytes that make the greatest
-// sums.
+// TestAdler32 compares with the standard library, on noise, on the bytes that make the greatest sums,
+// and on pixels of one colour, which are summed in another way, with others between them.
 func TestAdler32(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 1<<20)
 	for i := range noise {
 		noise[i] = byte(random.Uint32())
 	}
-	for _, all := range [][]byte{noise, bytes.Repeat([]byte{255}, 1<<20), make([]byte, 1<<16)} {
+	colour := bytes.Repeat([]byte{1, 20, 250, 255}, 1<<18)
+	for at := 0; at < len(colour); at += random.IntN(4000) {
+		colour[at]++
+	}
+	for _, all := range [][]byte{noise, colour, bytes.Repeat([]byte{255}, 1<<20), make([]byte, 1<<16)} {
 		sum, at := uint32(1), 0
 		for at < len(all) {
 			n := min(random.IntN(5000), len(all)-at)
