@@ -12,8 +12,8 @@ const adlerMod = 65521
 // lanes, which have 16 bits, stay below 2*255*(1+2+…+15) = 61200.
 const adlerStep = 15 * 8
 
-// adlerLook is how many bytes are looked at together, and adlerPixels the pixels of 4 bytes in them:
-// most of a picture is of one colour, of which the sums follow from the first pixel.
+// adlerLook is how many bytes are looked at together, and adlerPixels the pixels of 4 bytes in
+// them: most of a picture is of one colour, of which the sums follow from the first pixel.
 const (
 	adlerLook   = 2 * adlerStep
 	adlerPixels = adlerLook / 4

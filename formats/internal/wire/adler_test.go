@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAdler32 compares with the standard library, on noise, on the bytes that make the greatest sums,
-// and on pixels of one colour, which are summed in another way, with others between them.
+// TestAdler32 compares with the standard library, on noise, on the bytes that make the greatest
+// sums, and on pixels of one colour, which are summed in another way, with others between them.
 func TestAdler32(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 1<<20)
