@@ -124,7 +124,7 @@ func (c *compactor) open(ctx context.Context, a *archive) (f formats.Format, rec
 	return f, o.Recording, modeOfCopy(e, 0o666), nil
 }
 
-var errNotCompacted = errors.New("is no recording that can be compacted")
+var errNotCompacted = errors.New("only HCRP recordings can be compacted or rescued")
 
 // tell says what was written and what could not be.
 func (c *compactor) tell(format string, report *formats.CompactReport) error {

@@ -43,7 +43,10 @@ func runCp(flags *pflag.FlagSet) runFunc {
 		sources, dest := a.expand(ctx, args[:len(args)-1]), args[len(args)-1]
 		info, err := os.Stat(dest)
 		into := err == nil && info.IsDir()
-		if (len(sources) > 1 || *parents) && !into {
+		switch several := len(sources) > 1 || *parents; {
+		case several && os.IsNotExist(err):
+			return usagef("cp: there is no directory %s to copy to", dest)
+		case several && !into:
 			return usagef("cp: %s is not a directory", dest)
 		}
 		c := copier{

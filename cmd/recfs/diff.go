@@ -29,7 +29,8 @@ fields, and so are the saves of NetHack, of whose levels the changed squares are
 
 A line begins with + for what only B has, - for what only A has, and ~ for what is different. The exit code is 0
 if there is no difference, 1 if there is one, and 2 if something could not be compared. Called by git as an
-external diff it takes what git gives, tells what a new or removed recording is, and the exit code is 0.`,
+external diff it takes what git gives, names each file, tells what a new or removed recording is, and the exit
+code is 0.`,
 	run:     runDiff,
 	rewrite: gitArgs,
 	trouble: exitTrouble,
@@ -113,6 +114,9 @@ func gitArgs(args []string) []string {
 
 func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) error {
 	p := &changePrinter{env: e, differ: d}
+	if calledByGit() {
+		p.file = filepath.Base(args[1]) // it is a copy of git's
+	}
 	e.far = func() string { return count(p.n, "difference", "differences") + " found so far" + fromStart }
 	var sides [2]compare.Side
 	for i, name := range args {
@@ -196,6 +200,7 @@ func (a *archive) diffMaps(ctx context.Context, x, y nodes.Dir) (*play.MapDiff, 
 type changePrinter struct {
 	*env
 	*differ
+	file   string // that git asks about, to be told before its differences
 	n      int
 	part   string // of the last one
 	inPart int    // without the rows
@@ -203,9 +208,13 @@ type changePrinter struct {
 }
 
 func (p *changePrinter) print(c compare.Change) error {
-	p.n++
+	if p.n++; p.n == 1 && p.file != "" {
+		if err := p.write(compare.Change{Kind: compare.Changed, Path: p.file}); err != nil {
+			return err
+		}
+	}
 	if p.json {
-		return writeJSON(p.stdout, c)
+		return p.write(c)
 	}
 	if part := partOf(c.Path); part != p.part {
 		if err := p.end(); err != nil {
@@ -219,6 +228,13 @@ func (p *changePrinter) print(c compare.Change) error {
 	}
 	if p.inPart++; p.inPart > shownOfPart && !p.all {
 		return nil
+	}
+	return p.write(c)
+}
+
+func (p *changePrinter) write(c compare.Change) error {
+	if p.json {
+		return writeJSON(p.stdout, c)
 	}
 	_, err := fmt.Fprintln(p.stdout, p.colors.paint(changeColors[c.Kind], changeText(c)))
 	return err
