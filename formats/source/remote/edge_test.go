@@ -117,6 +117,38 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestRenewal takes new keys once the old ones have ended, and keeps those that hold.
+func TestRenewal(t *testing.T) {
+	withoutAWS(t)
+	t.Setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/task")
+	var signed []string
+	f := &fakeS3{objects: manyObjects(), fault: func(_ http.ResponseWriter, r *http.Request) bool {
+		_, scope, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+		key, _, _ := strings.Cut(scope, "/")
+		signed = append(signed, key)
+		return false
+	}}
+	tree := openFake(t, f, func(o *Options) { o.Anonymous = false })
+	ends := []string{"2001-01-01T00:00:00Z", "2002-01-01T00:00:00Z", "2999-01-01T00:00:00Z"}
+	asked := 0
+	tree.s.http.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Host != "169.254.170.2" {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		text := fmt.Sprintf(`{"AccessKeyId":"key%d","SecretAccessKey":"s","Token":"t","Expiration":%q}`, asked, ends[asked])
+		asked++
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+	})
+	for _, dir := range []string{".", "2026", "2026/11", "both"} {
+		if _, err := tree.List(t.Context(), dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := strings.Join(signed, " "), "key0 key1 key2 key2"; got != want {
+		t.Errorf("signed by %s, and not %s", got, want)
+	}
+}
+
 // TestNoCredentials says so where nobody has any.
 func TestNoCredentials(t *testing.T) {
 	withoutAWS(t)
