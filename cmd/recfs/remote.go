@@ -182,16 +182,16 @@ func (a *archive) lookUpRemote(ctx context.Context, name string) (nodes.Entry, e
 	if err != nil {
 		return nodes.Entry{}, err
 	}
+	if ctx.Value(walkKey{}) != nil && !slices.ContainsFunc(strings.Split(r.Key, "/"), a.isNamed) {
+		if err := server.Tree("").Walk(ctx, cmp.Or(r.Key, ".")); err != nil {
+			return nodes.Entry{}, err
+		}
+	}
 	at, err := server.Locate(ctx, r.Key, a.isNamed)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
 	whole := at.File == "."
-	if whole && at.Inside == "." && ctx.Value(walkKey{}) != nil {
-		if err := server.Tree(at.Dir).Walk(ctx, "."); err != nil {
-			return nodes.Entry{}, err
-		}
-	}
 	e, err := a.remoteSource(ctx, server, r.Base, at)
 	if err == nil && at.Inside != "." {
 		e, err = inSource(ctx, e, at.Inside)

@@ -2,6 +2,9 @@ package remote
 
 import (
 	"cmp"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
 	iofs "io/fs"
 	"math"
 	"slices"
@@ -56,8 +59,8 @@ func (o object) info() source.Info {
 	return source.Info{Version: o.version(), Rights: nodes.Rights{Mode: 0o444}}
 }
 
-// A listing is the names of a folder at one moment: all of them, or those up to one. Where text has
-// the name and ETag of each, it takes 24 bytes more a name.
+// A listing is the names of a folder at one moment: all of them, or those up to one. Each takes 40
+// bytes more, with an ETag that is an MD5.
 type listing struct {
 	text     []byte
 	list     []item
@@ -71,10 +74,13 @@ type listing struct {
 
 type item struct {
 	at        uint32 // in text
-	name, tag uint16 // lengths
+	name, tag uint16 // lengths; packedTag
 	size      int64
 	modified  int64
 }
+
+// packedTag says that text has the bytes of an MD5 in place of the ETag.
+const packedTag = math.MaxUint16
 
 // oddNames are keys that no path can have.
 type oddNames struct {
@@ -95,12 +101,19 @@ func isName(part string) bool {
 
 // add adds a name. Names may come in any order, and again.
 func (l *listing) add(name, tag string, size, modified int64) {
-	if !isName(name) || len(tag) > math.MaxUint16 || uint64(len(l.text)) > math.MaxUint32-maxName-uint64(len(tag)) {
+	if !isName(name) || len(tag) >= packedTag || uint64(len(l.text)) > math.MaxUint32-maxName-uint64(len(tag)) {
 		l.odd.add(name)
 		return
 	}
-	l.list = append(l.list, item{uint32(len(l.text)), uint16(len(name)), uint16(len(tag)), size, modified})
-	l.text = append(append(l.text, name...), tag...)
+	it := item{uint32(len(l.text)), uint16(len(name)), uint16(len(tag)), size, modified}
+	l.text = append(l.text, name...)
+	if len(tag) == len(`""`)+hex.EncodedLen(md5.Size) && tag[0] == '"' && tag[len(tag)-1] == '"' && isSum(tag) {
+		it.tag = packedTag
+		l.text, _ = hex.AppendDecode(l.text, []byte(tag[1:len(tag)-1])) // it is one
+	} else {
+		l.text = append(l.text, tag...)
+	}
+	l.list = append(l.list, it)
 }
 
 // seal ends the listing: it is sorted, and of a folder and an object with one name the folder
@@ -125,8 +138,7 @@ func (l *listing) seal() {
 	sum := xxhash.New()
 	l.strong = true
 	for _, it := range l.list {
-		_, _ = sum.Write(l.text[it.at : int(it.at)+int(it.name)+int(it.tag)])
-		_, _ = sum.Write([]byte{0})
+		_, _ = sum.WriteString(l.name(it) + l.tag(it) + "\x00")
 		if it.size >= 0 {
 			l.newest = max(l.newest, it.modified)
 			l.strong = l.strong && l.object("", it).isStrong()
@@ -145,10 +157,17 @@ func fitted[T any](s []T) []T {
 
 func (l *listing) name(it item) string { return string(l.text[it.at : it.at+uint32(it.name)]) }
 
+func (l *listing) tag(it item) string {
+	at := it.at + uint32(it.name)
+	if it.tag == packedTag {
+		return fmt.Sprintf("\"%x\"", l.text[at:at+md5.Size])
+	}
+	return string(l.text[at : at+uint32(it.tag)])
+}
+
 // object returns the object that an item of the folder dir, "" or with a slash at its end, is.
 func (l *listing) object(dir string, it item) object {
-	at := it.at + uint32(it.name)
-	return object{dir + l.name(it), string(l.text[at : at+uint32(it.tag)]), it.size, it.modified}
+	return object{dir + l.name(it), l.tag(it), it.size, it.modified}
 }
 
 // search returns where a name is in the list, or would be.

@@ -122,7 +122,7 @@ func (s *Server) loadLook(ctx context.Context, k lookKey) (looked, int64, error)
 	cost := int64(len(k.key)) + 160
 	_, name := splitKey(k.key)
 	asFolder := func() (looked, error) {
-		l, err := s.lists.Get(ctx, listKey{dir: k.key + "/", turn: k.turn, first: true})
+		l, err := s.folderIn(ctx, k.key+"/", k.turn)
 		if errors.Is(err, iofs.ErrNotExist) {
 			return looked{}, nil
 		}

@@ -331,7 +331,10 @@ func (s *Server) known(dir string, turn int64) *listing {
 
 // folder returns what is known of a folder of which one page is enough.
 func (s *Server) folder(ctx context.Context, dir string) (*listing, error) {
-	turn := s.turn()
+	return s.folderIn(ctx, dir, s.turn())
+}
+
+func (s *Server) folderIn(ctx context.Context, dir string, turn int64) (*listing, error) {
 	if l := s.known(dir, turn); l != nil {
 		return l, nil
 	}
