@@ -1,8 +1,6 @@
 package remote
 
 import (
-	"crypto/md5"
-	"encoding/hex"
 	"encoding/xml"
 	"fmt"
 	"net/http"
@@ -14,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"recfs/cache"
 )
@@ -30,9 +30,9 @@ type fakeS3 struct {
 
 var fakeTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
+// etagOf returns an ETag that looks like a sum by MD5, which takes twenty times as long.
 func etagOf(content string) string {
-	sum := md5.Sum([]byte(content))
-	return `"` + hex.EncodeToString(sum[:]) + `"`
+	return fmt.Sprintf(`"%032x"`, xxhash.Sum64String(content))
 }
 
 func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
