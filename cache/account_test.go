@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"recfs/nodes/nodestest"
 )
 
 // most is what work may take beside the budget of c, unless something larger is alone.
@@ -25,7 +27,7 @@ func TestDo(t *testing.T) {
 	for _, budget := range []int64{0, 32 << 20, 256 << 20} {
 		c := newCache(t, budget, nil)
 		var wg sync.WaitGroup
-		for i := range 200 {
+		for i := range nodestest.Times(200, 50) {
 			wg.Go(func() {
 				rnd := rand.New(rand.NewPCG(uint64(i), 0))
 				err := c.Do(t.Context(), rnd.Int64N(1<<20), func(ctx context.Context) error {

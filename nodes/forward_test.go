@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // What is inflated as it is read is the same wherever a read begins, and a failed read leaves it
@@ -33,7 +34,7 @@ func TestForward(t *testing.T) {
 		t.Error("it holds nothing")
 	}
 	p := make([]byte, 50000)
-	for range 200 {
+	for range nodestest.Times(200, 40) {
 		off, n := rnd.Int64N(f.Size()+10), 1+rnd.IntN(len(p))
 		if rnd.IntN(5) == 0 {
 			ended, cancel := context.WithCancel(t.Context())

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"recfs/nodes/nodestest"
 )
 
 // The grammar of citations. A page of docs/tree or docs/formats is cited by its path, followed by
@@ -55,6 +57,7 @@ type library struct {
 // TestCitations holds every citation in the comments and documents to what is there, and every link
 // between documents.
 func TestCitations(t *testing.T) {
+	nodestest.Long(t)
 	l := newLibrary(t)
 	sources := 0
 	walkModule(t, l.files, func(name string, text []byte) {

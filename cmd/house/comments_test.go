@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"recfs/nodes/nodestest"
 )
 
 // commentColumns is how wide a comment on lines of its own may be.
@@ -26,6 +28,7 @@ var citedFile = regexp.MustCompile(`\b(?:bench|cache|cmd|formats|fs|nodes|packag
 // TestComments holds comments to their width, those of documentation to begin with the name, and
 // the files that they cite to be there.
 func TestComments(t *testing.T) {
+	nodestest.Long(t)
 	rooms, places := map[string]faults{}, map[string][]string{}
 	files := os.DirFS(filepath.Join("..", ".."))
 	walkModule(t, files, func(name string, text []byte) {

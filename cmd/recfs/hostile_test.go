@@ -134,6 +134,7 @@ func extensions(tb testing.TB) (all []string) {
 
 // FuzzArchive shows bytes under each extension and reads the whole tree.
 func FuzzArchive(f *testing.F) {
+	nodestest.Long(f)
 	all := extensions(f)
 	err := filepath.WalkDir("../../testdata", func(name string, d iofs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

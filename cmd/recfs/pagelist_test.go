@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"recfs/nodes/nodestest"
 )
 
 // A listAnswer is an answer to a request for the list.
@@ -78,6 +80,7 @@ func (p serverProcess) pages(t *testing.T, query string) (paths []string) {
 
 // TestPageListIsFind compares the list with find.
 func TestPageListIsFind(t *testing.T) {
+	nodestest.Long(t)
 	dir := smallSamples(t)
 	for _, name := range []string{"a <b>&\u202e.hcrp", "bad\xff.hcrp"} {
 		b, err := os.ReadFile("../../testdata/archive/hcrp/tiny.hcrp")

@@ -53,7 +53,7 @@ func TestRemoteCommands(t *testing.T) {
 		"ls $1/*/*/old.map", "cat $1/README.md/x", "check $1/hcrp",
 		"find --index $1", "find --player nameless $1", "check $1", "index $1",
 	}
-	for _, line := range lines[:nodestest.Times(len(lines), 10)] {
+	for _, line := range lines[:nodestest.Times(len(lines), 5)] {
 		print := func(source, cache string) string { // what is known by content of the other would tell
 			t.Setenv("XDG_CACHE_HOME", cache)
 			return rate.ReplaceAllString(executeOn(t, line, source), "T")

@@ -15,6 +15,7 @@ import (
 	"recfs/formats/source"
 	"recfs/fs/web"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // serveHere serves a directory by this process, and returns the address.
@@ -41,6 +42,7 @@ func serveHere(t *testing.T, dir string) string {
 // that there were when it asked, or a connection that ends before the announced length. What it
 // asks next is answered by what is there then.
 func TestServeChanges(t *testing.T) {
+	nodestest.Long(t)
 	const size = 32 << 20 // more than sockets hold
 	before := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	for _, c := range []struct {

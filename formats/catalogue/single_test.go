@@ -242,7 +242,7 @@ func TestSingleStarts(t *testing.T) {
 // TestSingleWithoutRows holds that recordings of no rows make a file of no row groups, which counts
 // them.
 func TestSingleWithoutRows(t *testing.T) {
-	n := nodestest.Times(2000, 500)
+	n := nodestest.Times(2000, 200)
 	m := newNumbered(t, nil)
 	var names []string
 	for i := range n {

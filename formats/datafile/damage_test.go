@@ -190,6 +190,7 @@ func TestHugeRuns(t *testing.T) {
 
 // FuzzTree reads everything of a tree of any bytes.
 func FuzzTree(f *testing.F) {
+	nodestest.Long(f)
 	for _, b := range ownMaps(f) {
 		if len(b) < 1<<16 {
 			f.Add(b)

@@ -12,6 +12,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // tailedMap returns a map whose image of 16×16, quads and tiles are the beginnings of data items of
@@ -95,6 +96,7 @@ func TestBrokenTails(t *testing.T) {
 
 // Rows of pictures are as long as maps may be, and are made in parts.
 func TestLongRows(t *testing.T) {
+	nodestest.Long(t)
 	const width = 1_200_000
 	m := &mapWriter{}
 	m.item(typeVersion, 1)

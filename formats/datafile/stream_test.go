@@ -141,7 +141,7 @@ func TestItemStream(t *testing.T) {
 		return s
 	}
 	s := open(stored, len(content))
-	for range 50 {
+	for range nodestest.Times(50, 10) {
 		off, p := random.IntN(len(content)), make([]byte, random.IntN(200_000))
 		n, err := s.ReadAt(t.Context(), p, int64(off))
 		want := content[off:min(off+len(p), len(content))]

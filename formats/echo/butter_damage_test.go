@@ -376,6 +376,7 @@ func TestLargeChunkOfNothing(t *testing.T) {
 // TestManyChunks lists problems of many chunks up to a limit, and refuses more chunks than a file
 // of any use has before anything is allocated for them.
 func TestManyChunks(t *testing.T) {
+	nodestest.Long(t)
 	of := func(chunks int) []byte {
 		w := newWriter(layoutV3, 0, nil)
 		for range chunks {

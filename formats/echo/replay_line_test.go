@@ -346,6 +346,7 @@ func TestDamagedLinesAreFreed(t *testing.T) {
 
 // A tick of a chunk of long lines is made of its part of the chunk alone.
 func TestParts(t *testing.T) {
+	nodestest.Long(t)
 	const size, lines = 1 << 20, 18
 	text := []byte(strings.Repeat("\r\n", 100) + strings.Repeat(stamp+"\t{\"pad\":\""+strings.Repeat("x", size)+"\"}\r\n", lines))
 	read := int64(0)

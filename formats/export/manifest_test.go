@@ -13,7 +13,7 @@ import (
 func packed(t testing.TB, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	if _, err := z.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}

@@ -322,7 +322,7 @@ func TestMerges(t *testing.T) {
 	playHistory(t, 17099829698026420958, 48) // a copy has the name of the part that new recordings went to
 	playHistory(t, 6197559487864836412, 51)  // one without rows, before a large one, gets rows
 	seed := rand.Uint64()
-	for i := range nodestest.Times(20, 6) {
+	for i := range nodestest.Times(20, 3) {
 		playHistory(t, seed, i)
 	}
 }

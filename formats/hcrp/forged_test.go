@@ -19,7 +19,7 @@ func TestForgedIndex(t *testing.T) {
 		"file": fileInput(b, len(b)), "small": fileInput(small.file(t), len(small.file(t))), "segments": dirInput(small.segments(t, 2)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			nodestest.Forged(t, 25, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
+			nodestest.Forged(t, nodestest.Times(25, 8), func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 				return openKept(t, keeping(Options{}), in, shelf)
 			})
 		})
@@ -41,6 +41,6 @@ func TestPrefixes(t *testing.T) {
 		samples = append(samples, whole.file(t))
 		g.Shuffle(len(whole.chunks), func(i, j int) { whole.chunks[i], whole.chunks[j] = whole.chunks[j], whole.chunks[i] })
 		samples = append(samples, whole.file(t))
-		formatstest.Prefixes(t, New(Options{Schemas: []*Schema{host.schema}}), samples...)
+		formatstest.Prefixes(t, New(Options{Schemas: []*Schema{host.schema}}), samples[:nodestest.Times(len(samples), 2)]...)
 	}
 }

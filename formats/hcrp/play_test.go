@@ -35,7 +35,7 @@ func TestPlay(t *testing.T) {
 		})
 	}
 	for _, h := range hosts(t) {
-		for seed := range uint64(nodestest.Times(12, 4)) {
+		for seed := range uint64(nodestest.Times(12, 2)) {
 			t.Run(fmt.Sprint(h.layout, h.version, seed), func(t *testing.T) {
 				g := &generator{rand.New(rand.NewPCG(seed, 7)), h.schema}
 				file := g.recording(h.layout, h.version, 1+g.IntN(9), 40).file(t)

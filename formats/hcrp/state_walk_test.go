@@ -69,7 +69,7 @@ func TestStateSizes(t *testing.T) {
 // the limit of their text is.
 func TestQuiet(t *testing.T) {
 	stopped := 0
-	for seed := range uint64(6) {
+	for seed := range uint64(nodestest.Times(6, 2)) {
 		for _, host := range hosts(t) {
 			g := &generator{rand.New(rand.NewPCG(seed, 9)), host.schema}
 			c := g.chunk(host.layout, 0, 20)
@@ -85,7 +85,7 @@ func TestQuiet(t *testing.T) {
 			}
 		}
 	}
-	if stopped < 100 {
+	if stopped < nodestest.Times(100, 30) {
 		t.Errorf("%d chunks are too long", stopped)
 	}
 }

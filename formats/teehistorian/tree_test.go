@@ -177,6 +177,7 @@ func TestGrowth(t *testing.T) {
 
 // Growth where there are many chunks.
 func TestGrowthOfChunks(t *testing.T) {
+	nodestest.Long(t)
 	b := readBusy(t)
 	indexes := store{}
 	for _, end := range []int{5000, 150_000, 400_000, 800_001} {

@@ -114,6 +114,7 @@ func (r *countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, 
 // TestLargeBesideWork reads a file to its end while something else leaves little of the cache: it
 // is not inflated again for each piece.
 func TestLargeBesideWork(t *testing.T) {
+	nodestest.Long(t)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	sent := formatstest.Compressible(6 << 20)

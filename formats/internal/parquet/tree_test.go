@@ -68,7 +68,7 @@ func TestDir(t *testing.T) {
 		t.Errorf("%d groups were made to know the size, %v", made.Load(), err)
 	}
 	var wg sync.WaitGroup
-	files := make([][]byte, 8)
+	files := make([][]byte, nodestest.Times(8, 2))
 	for i := range files {
 		wg.Go(func() {
 			b, err := nodes.ReadAll(t.Context(), e.File)

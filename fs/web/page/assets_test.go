@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,7 +68,11 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(tests) == 0 {
 		t.Fatal(tests, err)
 	}
-	cmd := exec.CommandContext(t.Context(), node, append([]string{"--test"}, tests...)...)
+	script := "" // one process for all
+	for _, name := range tests {
+		script += fmt.Sprintf("import './%s'\n", name)
+	}
+	cmd := exec.CommandContext(t.Context(), node, "--input-type=module", "-e", script)
 	cmd.Env = append(os.Environ(), "TZ=UTC")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
