@@ -88,12 +88,12 @@ func (c *copier) source(ctx context.Context, a *archive, name, target string) er
 		err = checkTarget(name, target)
 	}
 	if first, ok := c.copies[target]; ok && err == nil {
-		err = fmt.Errorf("%s is the copy of %s", target, first)
+		err = fmt.Errorf("%s is the copy of %s already; --parents keeps both", target, first)
 	}
-	c.copies[target] = name
 	if err != nil {
 		return err
 	}
+	c.copies[target] = name
 	return c.copyTo(ctx, name, entry, target)
 }
 
@@ -122,7 +122,7 @@ func checkTarget(name, target string) error {
 		return err
 	}
 	if contains(source, real) || sameFile(source, real) {
-		return fmt.Errorf("%s is where it comes from, or lies in that", target)
+		return fmt.Errorf("%s is the source, or lies in it", target)
 	}
 	return nil
 }

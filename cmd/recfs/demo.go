@@ -114,7 +114,7 @@ func (q *demoRequest) make(ctx context.Context, e *env, a *archive, args []strin
 	return q.write(ctx, e, args[0], demo.Inherit(recording.Attr), about)
 }
 
-var errNoDemos = errors.New("is no recording of which there are demos")
+var errNoDemos = errors.New("only teehistorian recordings have demos")
 
 // write writes the demo, which was made of the recording called name, and says what it is.
 func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes.Entry, about string) error {
@@ -165,6 +165,6 @@ func (q *demoRequest) makeBest(ctx context.Context, e *env, a *archive, dir stri
 		}
 	}
 	f.n += f.unknown + f.unlisted
-	f.tellUnknown()
+	f.tellUnknown("recfs index")
 	return f.result()
 }

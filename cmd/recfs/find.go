@@ -131,11 +131,11 @@ func (f *finder) judgeAll(ctx context.Context, args []string) error {
 // find prints the recordings that match.
 func (f *finder) find(ctx context.Context, args []string) error {
 	err := f.judgeAll(ctx, args)
-	f.tellUnknown()
+	f.tellUnknown(withIndexes)
 	if err == nil && f.unknown+f.unlisted > 0 && f.a.options.Disk != nil && f.env.agrees(ctx, "Make them now?") {
 		if err = f.makeIndexes(ctx, args); err == nil {
 			err = f.judgeAll(ctx, args)
-			f.tellUnknown()
+			f.tellUnknown(withIndexes)
 		}
 	}
 	if err != nil {
@@ -187,15 +187,18 @@ func (f *finder) resultOf(ctx context.Context, name string) string {
 	return known.Result
 }
 
-// tellUnknown says what could not be judged.
-func (f *finder) tellUnknown() {
+// withIndexes is the command that first makes the indexes that are missing.
+const withIndexes = "recfs find --index"
+
+// tellUnknown says what could not be judged, and which command changes that.
+func (f *finder) tellUnknown(command string) {
 	if f.unknown > 0 {
-		fmt.Fprintf(f.env.stderr, "recfs: %s could not be judged without an index; 'recfs find --index' makes them first\n",
-			count(f.unknown, "recording", "recordings"))
+		fmt.Fprintf(f.env.stderr, "recfs: %s could not be judged without an index; '%s' makes them first\n",
+			count(f.unknown, "recording", "recordings"), command)
 	}
 	if f.unlisted > 0 {
-		fmt.Fprintf(f.env.stderr, "recfs: what is in %s is not known yet; 'recfs find --index' reads it first\n",
-			count(f.unlisted, "container", "containers"))
+		fmt.Fprintf(f.env.stderr, "recfs: what is in %s is not known yet; '%s' reads it first\n",
+			count(f.unlisted, "container", "containers"), command)
 	}
 }
 
