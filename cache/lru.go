@@ -30,7 +30,7 @@ type LRU[K comparable, V any] struct {
 	gone   []V // to be closed once mu is free, as that may take a while
 }
 
-// A Ref is a value in use. Every Acquire that returned it needs one Release or Forget.
+// A Ref is a value in use. Every Acquire that returned it needs one Release, Forget or Discard.
 type Ref[K comparable, V any] struct {
 	Value V
 
@@ -195,6 +195,17 @@ func (r *Ref[K, V]) Forget() {
 		return
 	}
 	r.closeUnused() // it was dropped while it was in use
+}
+
+// Discard ends one use of a value that has failed: who asks from now on has it opened anew.
+func (r *Ref[K, V]) Discard() {
+	r.l.mu.Lock()
+	defer r.l.unlock()
+	if r.users--; r.place == nil {
+		r.closeUnused() // it was dropped while it was in use
+		return
+	}
+	r.l.drop(r)
 }
 
 // Drop closes the value for k if nobody uses it, and reports whether it did.

@@ -139,6 +139,33 @@ func TestLRUForgets(t *testing.T) {
 	}
 }
 
+// What failed is not shared any more, and closed when its last user is done.
+func TestLRUDiscards(t *testing.T) {
+	l := newLRU(t)
+	o := &opener{}
+	acquire := func() *cache.Ref[int, *opened] {
+		r, err := l.Acquire(t.Context(), 1, o.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first, second := acquire(), acquire()
+	first.Discard()
+	third := acquire()
+	if o.opens.Load() != 2 || o.active.Load() != 2 {
+		t.Errorf("opened %d times, %d open while a failed one is in use", o.opens.Load(), o.active.Load())
+	}
+	second.Discard()
+	if o.active.Load() != 1 || l.Len() != 1 {
+		t.Errorf("%d open, %d kept after its last use", o.active.Load(), l.Len())
+	}
+	third.Discard()
+	if o.active.Load() != 0 || l.Len() != 0 {
+		t.Errorf("%d open, %d kept after all failed", o.active.Load(), l.Len())
+	}
+}
+
 func TestLRUClosesWhatIsIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLRU(t)

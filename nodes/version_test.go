@@ -25,7 +25,7 @@ func TestWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := w.Version(ctx)
-	if w.Path() != "rec/d/x" || w.Links != 1 || v != `"v d/x"` || err != nil {
+	if w.Path() != "rec/d/x" || w.Links != 1 || v != "5 v d/x" || err != nil {
 		t.Errorf("%s over %d links, version %s, %v", w.Path(), w.Links, v, err)
 	}
 	rec, err := nodes.Lookup(ctx, root.Dir, "rec")

@@ -68,7 +68,7 @@ func Follow(ctx context.Context, root Dir, name string) (Entry, error) {
 // FollowWay returns the way that Follow takes from root.
 func FollowWay(ctx context.Context, root Entry, name string) (Way, error) {
 	fail := func(err error) (Way, error) { return Way{}, &fs.PathError{Op: "lookup", Path: name, Err: err} }
-	way := Way{Entries: []Entry{root}}
+	way := Way{Entries: append(make([]Entry, 0, 2+strings.Count(name, "/")), root)}
 	for rest := name; rest != ""; {
 		var part string
 		part, rest, _ = strings.Cut(rest, "/")

@@ -49,7 +49,7 @@ func (d folder) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	if name == ".." || name == "" || strings.Contains(name, "/") {
 		return nodes.Entry{}, nodes.NotExist("lookup", name)
 	}
-	e, err := d.Target.a.lookup(ctx, d.Target.path, name)
+	e, err := d.Target.a.lookup(ctx, path.Join(d.Target.path, name), name)
 	if err == nil {
 		d.Target.a.hold(ctx, e)
 	}
@@ -76,13 +76,13 @@ func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 	}
 }
 
-// linkEntry returns the entry of the symbolic link called name in dir.
-func (a *archive) linkEntry(ctx context.Context, dir, name string, info source.Info) (nodes.Entry, error) {
-	target, err := a.tree.ReadLink(ctx, path.Join(dir, name))
+// linkEntry returns the entry of a symbolic link.
+func (a *archive) linkEntry(ctx context.Context, link, name string, info source.Info) (nodes.Entry, error) {
+	target, err := a.tree.ReadLink(ctx, link)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	return nodes.Entry{Name: name, Attr: attrOf(info), Link: a.shownTarget(ctx, dir, target)}, nil
+	return nodes.Entry{Name: name, Attr: attrOf(info), Link: a.shownTarget(ctx, path.Dir(link), target)}, nil
 }
 
 // A snapshot is the names of a directory at one moment.
@@ -98,12 +98,13 @@ func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
 		return nodes.Entry{}, nodes.NotExist("lookup", "")
 	}
 	name, _ := s.l.At(i)
+	at := path.Join(s.d.path, name)
 	var e nodes.Entry
 	var err error
 	if info, ok := s.l.Info(i); ok {
-		e, err = s.d.a.entry(ctx, s.d.path, name, info)
+		e, err = s.d.a.entry(ctx, at, name, info)
 	} else {
-		e, err = s.d.a.lookup(ctx, s.d.path, name)
+		e, err = s.d.a.lookup(ctx, at, name)
 	}
 	if err != nil {
 		e.Name = name
@@ -156,28 +157,27 @@ func (s snapshot) Find(_ context.Context, name string) (int, error) {
 	return i, nil
 }
 
-// lookup returns the entry called name in dir; "." is dir itself.
-func (a *archive) lookup(ctx context.Context, dir, name string) (nodes.Entry, error) {
+// lookup returns the entry of what lies at a path now, under name.
+func (a *archive) lookup(ctx context.Context, at, name string) (nodes.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nodes.Entry{}, err
 	}
-	info, err := a.tree.Stat(ctx, path.Join(dir, name))
+	info, err := a.tree.Stat(ctx, at)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	return a.entry(ctx, dir, name, info)
+	return a.entry(ctx, at, name, info)
 }
 
-// entry returns the entry called name in dir, which info describes. Most of what can fail becomes
-// an entry that tells of it when it is read; but what was not found out because ctx ended, or for
-// another passing reason, decides nothing.
-func (a *archive) entry(ctx context.Context, dir, name string, info source.Info) (e nodes.Entry, err error) {
-	at := path.Join(dir, name)
+// entry returns the entry of what lies at a path under name, which info describes. Most of what can
+// fail becomes an entry that tells of it when it is read; but what was not found out because ctx
+// ended, or for another passing reason, decides nothing.
+func (a *archive) entry(ctx context.Context, at, name string, info source.Info) (e nodes.Entry, err error) {
 	switch info.Type {
 	case iofs.ModeDir:
 		e = a.dirEntry(ctx, at, name, info)
 	case iofs.ModeSymlink:
-		e, err = a.linkEntry(ctx, dir, name, info)
+		e, err = a.linkEntry(ctx, at, name, info)
 	case 0:
 		if e, err = a.fileEntry(ctx, at, info); !isPassing(err) {
 			err = nil

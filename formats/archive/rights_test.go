@@ -97,7 +97,7 @@ func TestBesideIsNotShared(t *testing.T) {
 			}
 		}
 		a := newArchive(formatstest.OpenLocal(t, dir), testFormats, formatstest.NewCache(t), Options{Shared: test.shared}, 0)
-		e, err := a.lookup(t.Context(), ".", "x.rec")
+		e, err := a.lookup(t.Context(), "x.rec", "x.rec")
 		if err != nil {
 			t.Fatal(err)
 		}

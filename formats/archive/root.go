@@ -61,7 +61,7 @@ type root struct {
 // File implements Root.
 func (d rootDir) File(ctx context.Context, name string) (nodes.Dir, error) {
 	t := &root{a: d.Target.one(), file: name, one: d.Target.one}
-	e, err := t.a.lookup(ctx, path.Dir(name), path.Base(name))
+	e, err := t.a.lookup(ctx, name, path.Base(name))
 	if err != nil {
 		return nil, err
 	}
@@ -79,16 +79,12 @@ func (d rootDir) Current(ctx context.Context) (nodes.Dir, error) {
 
 // entry returns the entry of the root as it is now.
 func (t *root) entry(ctx context.Context) (nodes.Entry, error) {
-	dir, name := ".", "."
-	if t.file != "" {
-		dir, name = path.Split(t.file)
-		dir = path.Clean(dir)
-	}
-	info, err := t.a.tree.Stat(ctx, path.Join(dir, name))
+	at := cmp.Or(t.file, ".")
+	info, err := t.a.tree.Stat(ctx, at)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	e, err := t.a.entry(ctx, dir, name, info)
+	e, err := t.a.entry(ctx, at, path.Base(at), info)
 	if err == nil && e.Dir == nil { // the file is no recording any more, or cannot be read at present
 		_, err = t.a.fileEntry(ctx, t.file, info)
 		err = cmp.Or(err, source.Stale(t.file))

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -22,7 +21,7 @@ var (
 // its file alone.
 func (r recording) Version(ctx context.Context, below string) (string, error) {
 	k, f := r.key, r.format()
-	text := append(hex.AppendEncode(nil, k.stamp().Append(nil)), f.Name...)
+	text := append(k.stamp().Append(make([]byte, 0, 256)), f.Name...)
 	text = strconv.AppendQuote(text, k.name)
 	if first, _, _ := strings.Cut(below, "/"); first == rawName {
 		return string(text), nil

@@ -91,7 +91,7 @@ func Settled(dir source.Info) bool { return time.Since(dir.Time()) >= settled }
 
 // Lookup returns the entry called name in the directory dir.
 func (v View) Lookup(ctx context.Context, dir, name string) (nodes.Entry, error) {
-	return v.a.lookup(ctx, dir, name)
+	return v.a.lookup(ctx, path.Join(dir, name), name)
 }
 
 // IsPlain reports whether a file is shown as it is, as its name alone tells.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,8 @@ import (
 const (
 	stallTimeout = 60 * time.Second // how long a client may take no byte of a reply
 	slowWrite    = 20 * time.Millisecond
+
+	smallReply = 16 << 10 // bytes of one that is sent at once, with its header
 )
 
 // A limitedListener has no more connections at a time than there is room for.
@@ -33,11 +36,50 @@ func (l limitedListener) Accept() (net.Conn, error) {
 	return &limitedConn{Conn: c, leave: sync.OnceFunc(func() { <-l.room })}, nil
 }
 
-// A limitedConn gives up a client that takes nothing.
+// A limitedConn gives up a client that takes nothing. It writes a small reply at once, which
+// net/http writes in parts.
 type limitedConn struct {
 	net.Conn
 	leave func()
 	turn  atomic.Pointer[turn] // of the request that is answered; it ends while the client is slow
+
+	mu   sync.Mutex // TLS writes for those who read, too
+	held *[]byte    // what is not sent yet; nil: nothing is kept
+}
+
+var smallReplies = sync.Pool{New: func() any { b := make([]byte, 0, smallReply); return &b }}
+
+// hold keeps what is written until release, or until it is more than a small reply.
+func (c *limitedConn) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = smallReplies.Get().(*[]byte)
+}
+
+// release sends what is kept.
+func (c *limitedConn) release() error {
+	c.mu.Lock()
+	held := c.held
+	c.held = nil
+	c.mu.Unlock()
+	if held == nil {
+		return nil
+	}
+	_, err := c.send(*held)
+	*held = (*held)[:0]
+	smallReplies.Put(held)
+	return err
+}
+
+// keeps reports whether p is kept.
+func (c *limitedConn) keeps(p []byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil || len(*c.held)+len(p) > smallReply {
+		return false
+	}
+	*c.held = append(*c.held, p...)
+	return true
 }
 
 type connKey struct{}
@@ -50,8 +92,25 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
+// connOf returns the connection of a request; nil: it came over none.
+func connOf(r *http.Request) *limitedConn {
+	c, _ := r.Context().Value(connKey{}).(*limitedConn)
+	return c
+}
+
 // Write implements net.Conn.
-func (c *limitedConn) Write(p []byte) (n int, err error) {
+func (c *limitedConn) Write(p []byte) (int, error) {
+	if c.keeps(p) {
+		return len(p), nil
+	}
+	if err := c.release(); err != nil {
+		return 0, err
+	}
+	return c.send(p)
+}
+
+// send gives p to the client.
+func (c *limitedConn) send(p []byte) (n int, err error) {
 	for wait := slowWrite; ; wait = stallTimeout {
 		if err := c.SetWriteDeadline(time.Now().Add(wait)); err != nil {
 			return n, err

@@ -67,7 +67,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.stats.count(r.Method, out)
 	e.logAccess(r, out, began, cut)
-	if cut {
+	if out.flush() != nil || cut {
 		panic(http.ErrAbortHandler) // cuts the connection before the announced length
 	}
 }
@@ -99,7 +99,7 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 		return err
 	}
 	defer w.turn.leave()
-	if c, ok := r.Context().Value(connKey{}).(*limitedConn); ok {
+	if c := connOf(r); c != nil {
 		c.turn.Store(w.turn)
 	}
 	return e.handle(w, r)

@@ -125,10 +125,13 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error
 // last 0 bytes are some.
 func ranges(r *http.Request, size int64) []string {
 	want, ok := strings.CutPrefix(r.Header.Get("Range"), "bytes=")
-	all := strings.Split(want, ",")
-	if !ok || len(all) > maxRanges {
+	if !ok || strings.Count(want, ",") >= maxRanges {
 		return nil
 	}
+	if !strings.Contains(want, "-0") {
+		return r.Header["Range"]
+	}
+	all := strings.Split(want, ",")
 	for i, part := range all {
 		if last, ok := strings.CutPrefix(strings.TrimSpace(part), "-"); ok && last != "" && strings.Trim(last, "0") == "" {
 			all[i] = strconv.FormatInt(size, 10) + "-" // behind the end

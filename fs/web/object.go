@@ -103,7 +103,7 @@ func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (n int, err er
 		if err != nil {
 			return err
 		}
-		done := c.Forget // what failed is opened anew
+		done := c.Discard // what failed is opened anew
 		defer func() { done() }()
 		if got := c.Value.Size(); got != o.size {
 			return nodes.SizeError(o.size, got)

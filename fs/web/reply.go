@@ -12,11 +12,12 @@ import (
 type reply struct {
 	http.ResponseWriter
 	request *http.Request
-	status  int   // 0: none yet
-	sent    bool  // with the header
-	bytes   int64 // of the body
-	err     error // of reading what should be sent
-	turn    *turn // nil: none is needed
+	status  int          // 0: none yet
+	sent    bool         // with the header
+	bytes   int64        // of the body
+	err     error        // of reading what should be sent
+	turn    *turn        // nil: none is needed
+	held    *limitedConn // which has the reply until flush; nil: net/http sends it
 }
 
 // bufferSize is how much of a file is read at a time, and all that a client that takes its time
@@ -37,8 +38,23 @@ func (w *reply) send() {
 	if !w.sent {
 		w.WriteHeader(http.StatusOK)
 		w.sent = true
+		if c := connOf(w.request); c != nil && w.Header().Get("Content-Length") != "" {
+			w.held = c
+			c.hold()
+		}
 		w.ResponseWriter.WriteHeader(w.status)
 	}
+}
+
+// flush sends what is held of a reply whose length was told.
+func (w *reply) flush() error {
+	if w.held == nil {
+		return nil
+	}
+	if err := http.NewResponseController(w.ResponseWriter).Flush(); err != nil {
+		return err
+	}
+	return w.held.release()
 }
 
 // Write implements http.ResponseWriter. The text that net/http has for an error is left out.
