@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -30,18 +29,19 @@ type reader struct {
 func findReader(t *testing.T, name string) (reader, error) {
 	if name != "parquet-go" {
 		python := cmp.Or(os.Getenv("RECFS_PYTHON"), "python3")
-		if err := exec.Command(python, "-c", "import "+name).Run(); err != nil {
+		look := fmt.Sprintf("import importlib.util as u, sys; sys.exit(not u.find_spec(%q))", name) // an import takes a second
+		if err := exec.Command(python, "-c", look).Run(); err != nil {
 			return reader{}, fmt.Errorf("%s has no %s: %w", python, name, err)
 		}
 		return reader{name, []string{python, "testdata/reader.py", name}}, nil
 	}
-	program, module := filepath.Join(t.TempDir(), "reader"), "testdata/reader"
-	build := exec.CommandContext(t.Context(), "go", "build", "-C", module, "-o", program, ".")
-	build.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
+	const module = "testdata/reader"
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOWORK", "off")
+	if out, err := exec.CommandContext(t.Context(), "go", "list", "-C", module, "-deps", ".").CombinedOutput(); err != nil {
 		return reader{}, fmt.Errorf("no parquet-go, which go -C %s mod download gets: %w\n%s", module, err, out)
 	}
-	return reader{name, []string{program}}, nil
+	return reader{name, []string{"go", "run", "-C", module, "."}}, nil // links it once
 }
 
 // lines returns the rows of files as the reader has them, a line each, as [linesOfRows] does.

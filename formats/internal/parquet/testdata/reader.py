@@ -19,7 +19,7 @@ def value(v):
 def rows(name):
     if reader == 'pyarrow':
         import pyarrow.parquet
-        return (r.values() for r in pyarrow.parquet.read_table(name).to_pylist())
+        return zip(*(c.to_pylist() for c in pyarrow.parquet.read_table(name).columns))
     if reader == 'polars':
         import polars
         return polars.read_parquet(name, glob=False, hive_partitioning=False).iter_rows()
@@ -31,6 +31,7 @@ def rows(name):
 
 
 reader, names = sys.argv[1], sys.argv[2:]
+encode = json.JSONEncoder(ensure_ascii=False).encode
 for name in names:
     for r in rows(name):
-        print(json.dumps([value(v) for v in r], ensure_ascii=False))
+        print(encode([value(v) for v in r]))

@@ -89,7 +89,7 @@ func Prefixes(t *testing.T, format formats.Format, samples ...[]byte) {
 		in := BytesInput("sample", b, time.Unix(1e9, 0))
 		want := stretched(t, format, in, int64(len(b)))
 		random := rand.New(rand.NewPCG(1, uint64(n)))
-		for range nodestest.Times(20, 2) {
+		for range nodestest.Times(10, 2) {
 			var ends []int64
 			for range 1 + random.IntN(8) {
 				ends = append(ends, in.Size/3+random.Int64N(in.Size*2/3)) // behind the head
