@@ -36,7 +36,7 @@ type finder struct {
 	damaged, incomplete bool
 
 	long, asJSON, null bool
-	columns            int  // of a long line, but for its path
+	columns            int  // of a long line
 	indexes            bool // first
 	finished           bool // runs, not recordings
 
@@ -352,14 +352,24 @@ func (f *finder) print(name string, s catalogue.Summary) {
 	case f.null:
 		fmt.Fprintf(f.w, "%s\x00", name)
 	case f.long:
-		line := fmt.Sprintf("%-19s %9s %9s  %s", cmp.Or(localTime(s.Start), "-"), cmp.Or(length(s.DurationMS), "-"), humanSize(s.Size), printable(name))
-		fmt.Fprintln(f.w, line+cut(printable(about(s)), f.columns-utf8.RuneCountInString(line)))
+		line := fmt.Sprintf("%-19s %9s %9s  ", cmp.Or(localTime(s.Start), "-"), cmp.Or(length(s.DurationMS), "-"), humanSize(s.Size))
+		fmt.Fprintln(f.w, line+fit(printable(name), printable(about(s)), f.columns-len(line)))
 	default:
 		fmt.Fprintln(f.w, f.env.fileName(name))
 	}
 	if f.env.terminal { // a person sees each line at once, and no meter in the middle of one
 		_ = f.w.Flush() // the last Flush tells
 	}
+}
+
+// fit returns a name and what is said about it in at most width characters. A long name leaves at
+// least half of them to that, and begins with … then.
+func fit(name, about string, width int) string {
+	most := max(1, width/2, width-utf8.RuneCountInString(about))
+	if runes := []rune(name); len(runes) > most {
+		name = "…" + string(runes[len(runes)-most+1:])
+	}
+	return name + cut(about, width-utf8.RuneCountInString(name))
 }
 
 // about is the end of a long line: the map, the result, the players and how much is damaged.

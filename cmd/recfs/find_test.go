@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,5 +38,28 @@ func TestFindOffersIndex(t *testing.T) {
 		if n := strings.Count(stderr.String(), "without an index; 'recfs find --index' makes them first\nMake them now? [y/N] "); n != 1 {
 			t.Errorf("answer %q: asked %d times: %s", answer, n, &stderr)
 		}
+	}
+}
+
+// A long line fits the terminal, with room for what is said of a recording behind a long path.
+func TestLongLine(t *testing.T) {
+	const about = "  turn 289, The Dungeons of Doom"
+	for _, c := range []struct {
+		name  string
+		width int
+		want  string
+	}{
+		{"a.nhgame", 39, "a.nhgame  turn 289, The Dungeons of Do…"},
+		{"a.nhgame", 100, "a.nhgame" + about},
+		{"testdata/archive/nethack/größe.nhgame", 39, "…thack/größe.nhgame  turn 289, The Dun…"},
+		{"a.nhgame", -3, "…"},
+		{"testdata/archive/nethack/größe.nhgame", math.MaxInt, "testdata/archive/nethack/größe.nhgame" + about},
+	} {
+		if got := fit(c.name, about, c.width); got != c.want {
+			t.Errorf("%s in %d: %q, want %q", c.name, c.width, got, c.want)
+		}
+	}
+	if got, want := fit("nethack/damaged.nhgame", "", 10), "…ed.nhgame"; got != want {
+		t.Errorf("a name alone: %q, want %q", got, want)
 	}
 }
