@@ -112,13 +112,12 @@ func TestBrowserKeys(t *testing.T) {
 	b.wait("!recfs.playing && recfs.ready && Number.isInteger(recfs.tick) && location.hash.startsWith('#t=' + recfs.tick + '&other=%41')")
 }
 
-// It plays as fast as it says, for as long as there is something to play.
-func TestBrowserPlays(t *testing.T) {
-	b := openViewer(t, 1280, 800)
-	b.open("/.view/play/" + busy + "#t=6001&p=1&s=4&f=1")
-	b.wait("recfs.playing && recfs.speed === 4 && recfs.follow == 1 && recfs.tick > 6030")
-	type run struct{ Ticks, MS, Painted, Frames float64 }
-	r := evaluate[run](b, `new Promise((done) => { // while there is something to play
+// A playedRun is what was played while there was something to play: Painted of so many Frames.
+type playedRun struct{ Ticks, MS, Painted, Frames float64 }
+
+// playedFor is an expression for the playedRun of so many milliseconds.
+func playedFor(ms int) string {
+	return fmt.Sprintf(`new Promise((done) => {
 		const sum = { ticks: 0, ms: 0, painted: 0, frames: 0 };
 		let before = null;
 		const next = (at) => {
@@ -130,11 +129,19 @@ func TestBrowserPlays(t *testing.T) {
 				sum.painted += now.painted - before.painted;
 			}
 			before = now;
-			if (sum.ms < 2500) requestAnimationFrame(next);
+			if (sum.ms < %d) requestAnimationFrame(next);
 			else done(sum);
 		};
 		requestAnimationFrame(next);
-	})`)
+	})`, ms)
+}
+
+// It plays as fast as it says, for as long as there is something to play.
+func TestBrowserPlays(t *testing.T) {
+	b := openViewer(t, 1280, 800)
+	b.open("/.view/play/" + busy + "#t=6001&p=1&s=4&f=1")
+	b.wait("recfs.playing && recfs.speed === 4 && recfs.follow == 1 && recfs.tick > 6030")
+	r := evaluate[playedRun](b, playedFor(2500))
 	if speed := r.Ticks * 20 / r.MS; math.Abs(speed-4) > 0.4 {
 		t.Errorf("the speed is %.2f", speed)
 	}

@@ -129,14 +129,20 @@ func (c *comparison) text(ctx context.Context, dir nodes.Dir, name string) (text
 // document returns a document of a tree. ok is false where it is not there or cannot be read.
 func (c *comparison) document(ctx context.Context, dir nodes.Dir, name string) (v value, ok bool) {
 	text, ok := c.text(ctx, dir, name)
-	if ok {
-		var err error
-		if v, err = parse(text); err != nil {
-			c.failed(name, err)
-			return v, false
-		}
+	if !ok {
+		return v, false
 	}
-	return v, ok
+	return c.parsed(name, text)
+}
+
+// parsed returns what the file called name says. ok is false where that makes no sense.
+func (c *comparison) parsed(name string, text []byte) (v value, ok bool) {
+	v, err := parse(text)
+	if err != nil {
+		c.failed(name, err)
+		return value{}, false
+	}
+	return v, true
 }
 
 // firstDifference returns the offset from which two files differ, or -1.

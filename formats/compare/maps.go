@@ -167,7 +167,7 @@ func (c *mapComparison) settings(old, now *formats.Part) {
 		c.diff.Settings = append(c.diff.Settings, d)
 		return nil
 	}}
-	list := func(p *formats.Part) value { return c.parsed(p.Fields).member("settings") }
+	list := func(p *formats.Part) value { return c.said(p.Name, p.Fields).member("settings") }
 	if x, y := list(old), list(now); len(x.items)+len(y.items) > 0 {
 		lines.lists("", x, y)
 	}

@@ -116,35 +116,32 @@ func pairs(x, y []formats.Part) iter.Seq2[*formats.Part, *formats.Part] {
 func (c *comparison) pair(ctx context.Context, a, b nodes.Dir, old, now *formats.Part) {
 	switch {
 	case now == nil:
-		c.add(Change{Kind: Removed, Path: old.Name, Old: c.parsed(old.Fields).text})
+		c.add(Change{Kind: Removed, Path: old.Name, Old: c.said(old.Name, old.Fields).text})
 	case old == nil:
-		c.add(Change{Kind: Added, Path: now.Name, New: c.parsed(now.Fields).text})
+		c.add(Change{Kind: Added, Path: now.Name, New: c.said(now.Name, now.Fields).text})
 	default:
 		c.part(ctx, old.Name, &part{a, old}, &part{b, now})
 	}
 }
 
-// parsed returns what a document says that was read before.
-func (c *comparison) parsed(text json.RawMessage) (v value) {
+// said is what a text says that the tree told of a part.
+func (c *comparison) said(name string, text json.RawMessage) (v value) {
 	if len(text) > 0 {
-		var err error
-		if v, err = parse(text); err != nil {
-			c.failed("", err)
-		}
+		v, _ = c.parsed(name, text)
 	}
 	return v
 }
 
 // fields returns what is compared of what the tree tells of a part.
 func (c *comparison) fields(p *part) value {
-	v := c.parsed(p.Fields)
+	v := c.said(p.Name, p.Fields)
 	if v.shape != '{' {
 		return v
 	}
 	v = v.without(p.Ignored...)
 	for key, name := range p.Names {
 		if at := slices.Index(v.keys, key); at >= 0 {
-			v.items[at] = c.parsed(name)
+			v.items[at] = c.said(p.Name, name)
 		}
 	}
 	return v
@@ -193,10 +190,14 @@ func (c *comparison) details(ctx context.Context, name string, a, b *part) {
 	switch {
 	case alike(from, to):
 	case a.Keys == nil || from == nil || to == nil:
-		c.values(name, c.parsed(x).without(a.Ignored...), c.parsed(y).without(b.Ignored...))
+		v, vOK := c.parsed(a.Document, x)
+		w, wOK := c.parsed(b.Document, y)
+		if vOK && wOK {
+			c.values(name, v.without(a.Ignored...), w.without(b.Ignored...))
+		}
 	default:
 		for _, key := range a.Keys {
-			c.values(join(name, key), c.parsed(from[key]), c.parsed(to[key]))
+			c.values(join(name, key), c.said(name, from[key]), c.said(name, to[key]))
 		}
 	}
 }

@@ -363,4 +363,10 @@ func TestErrorsOfComparisons(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || !errors.As(err, &unreadable) || unreadable.Path != "index.json" {
 		t.Errorf("%v\n%s", err, diff)
 	}
+	envelope := func(points string) nodes.Entry {
+		return mapOf(`{"envelopes":[{"name":"e","path":"envelopes/0.json"}]}`, "envelopes/0.json", points)
+	}
+	if _, err := lines(t, envelope(`{"points":[]}`), envelope(`{"points":[`), nil); !errors.As(err, &unreadable) || unreadable.Path != "envelopes/0.json" {
+		t.Errorf("an envelope that is cut: %v", err)
+	}
 }

@@ -29,6 +29,11 @@ func playSamples(t *testing.T) map[string][]byte {
 			logs[filepath.Base(file)] = nodestest.Sample(t, file)
 		}
 	}
+	if files, _ := filepath.Glob(sharedGames + "/*.nhgame"); !testing.Short() {
+		for _, file := range files {
+			logs[filepath.Base(file)] = nodestest.Sample(t, file)
+		}
+	}
 	return logs
 }
 

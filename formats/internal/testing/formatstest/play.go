@@ -50,10 +50,10 @@ func Frames(t testing.TB, r play.Recording, fn func(b *play.Block, i int, tick i
 	}
 }
 
-// blocks returns the numbers of all blocks of a recording and their steps. Of very many it leaves
-// out some between the first and the last.
+// blocks are the numbers of all blocks of a recording and their steps. Where a recording leaps over
+// months there are millions of them: it has some of those of the leap.
 func blocks(a *play.About) (list [][2]int64) {
-	const many = 32
+	const most, near, many = 1 << 12, 16, 32
 	for step := int64(1); step <= 64; step *= 2 {
 		if !play.IsStep(a.Kind, int(step)) {
 			continue
@@ -62,8 +62,8 @@ func blocks(a *play.About) (list [][2]int64) {
 		first, last := *a.First/size, *a.Last/size
 		for n := first; n <= last; n++ {
 			list = append(list, [2]int64{n, step})
-			if n-first > 8*many && last-n > 2*many {
-				n += (last - first) / many
+			if last-first > most && near < n-first && n < last-near {
+				n = min(n+(last-first)/many, last-near)
 			}
 		}
 	}
@@ -80,9 +80,9 @@ func Try(ctx context.Context, dir nodes.Dir) {
 	if err != nil || a.First == nil {
 		return
 	}
-	for _, at := range blocks(a) {
-		if size := at[1] * play.FramesPerBlock(a.Kind); at[0] == *a.First/size || at[0] == *a.Last/size {
-			p.Frames(ctx, at[0], int(at[1]))
+	for step := int64(1); step <= 64; step *= 2 {
+		for _, tick := range []int64{*a.First, *a.Last} {
+			p.Frames(ctx, tick/step/play.FramesPerBlock(a.Kind), int(step))
 		}
 	}
 	p.Events(ctx, play.Query{From: *a.First, Limit: 10, Words: "a"})
