@@ -61,8 +61,8 @@ func (p serverProcess) logged(t *testing.T, n int) (list []logged, bytes float64
 	return list, bytes
 }
 
-// writeMany writes the first of a recording and then its rest until that is about so many bytes, and
-// returns how often.
+// writeMany writes the first of a recording and then its rest until that is about so many bytes,
+// and returns how often.
 func writeMany(t *testing.T, name string, head, rest []byte, size int) (times int64) {
 	t.Helper()
 	f, err := os.Create(name)

@@ -122,3 +122,20 @@ func TestFrames(t *testing.T) {
 		t.Logf("%s: %d frames", file, holdFrames(t, b))
 	}
 }
+
+// TestPlaysOnce plays a crowd, of which a block takes more memory than a request has at first.
+func TestPlaysOnce(t *testing.T) {
+	w := newWriter(nil)
+	w.skip(0)
+	for cid := range 80 {
+		w.new(cid, 32*cid, 1600)
+		w.inputNew(cid, [inputs]int{})
+	}
+	for tick := range 4000 {
+		for cid := range 80 {
+			w.diff(cid, (tick+cid)%9-4, tick%3-1)
+		}
+	}
+	w.finish()
+	formatstest.PlaysOnce(t, Format, "crowd.teehistorian", w.b, int64(len(w.b)))
+}

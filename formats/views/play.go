@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -60,6 +61,7 @@ type playing[T any] struct {
 	index  func(context.Context) (*T, error)
 	abouts *cache.Memo[struct{}, *play.About]
 	blocks *cache.Memo[blockKey, *block]
+	usual  atomic.Int64 // bytes that a block takes, by the last one
 }
 
 // A playingDir is the directory of a recording that plays.

@@ -131,6 +131,9 @@ func (p *playing[T]) block(ctx context.Context, k blockKey) (*block, int64, erro
 	if err != nil {
 		return nil, 0, err
 	}
+	if err := formats.Claim(ctx, p.usual.Load()); err != nil {
+		return nil, 0, err
+	}
 	s := &Stage{Block: &play.Block{}, step: int64(k.step), tracks: map[Key]int{}}
 	if s.meter, err = newMeter(ctx); err != nil {
 		return nil, 0, err
@@ -159,6 +162,7 @@ func (p *playing[T]) block(ctx context.Context, k blockKey) (*block, int64, erro
 	slices.SortFunc(s.Tracks, func(a, b play.Track) int { // in whatever order a Player has them
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
 	})
+	p.usual.Store(s.charged * 5 / 4)
 	return b, s.used, nil
 }
 
