@@ -2,20 +2,26 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/md5" //nolint:gosec // names of extensions are such sums
 	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 var large = flag.Bool("large", false, "measure the page with recordings of 200 MB, 100,000 of them, and 50 clients")
@@ -285,5 +291,89 @@ func TestBrowserLargeList(t *testing.T) {
 		b.wait(fmt.Sprintf("recfs.ready && recfs.rows[0] !== %q", before))
 		_, bytes := b.server.logged(t, begin)
 		b.figure("kB of a further page", bytes/1e3, 30)
+	}
+}
+
+// tab opens another tab of the browser, with a cache of its own, which plays.
+func (b *browser) tab(path string) (stop func()) {
+	b.Helper()
+	ctx, stop := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	must(b.T, chromedp.Do(ctx, chromedp.EmulateViewport(640, 400), chromedp.Navigate(b.server.http+path)))
+	return stop
+}
+
+// playAlong asks for what a page asks that plays a recording from a tick on, at speed 16.
+func (p serverProcess) playAlong(ctx context.Context, name string, tick int64) {
+	const step, ahead = 32, 2
+	get := func(what string) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.http+"/.view/1/"+what, http.NoBody)
+		if err != nil {
+			return
+		}
+		if reply, err := http.DefaultClient.Do(r); err == nil {
+			_, _ = io.Copy(io.Discard, reply.Body) // that of a server that is busy, too
+			reply.Body.Close()
+		}
+	}
+	get("about/" + name)
+	get(fmt.Sprintf("events/%s?from=%d&dir=-1&limit=40", name, tick))
+	get("players/" + name + "?limit=50")
+	for n, block := 0, tick/(250*step); ctx.Err() == nil; n, block = n+1, block+1 {
+		get(fmt.Sprintf("frames/%s?block=%d&step=%d", name, block, step))
+		if n < ahead {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Second):
+		}
+	}
+}
+
+// TestBrowserLargeMany has 50 pages play a crowd at speed 16: ten tabs, and 40 clients that ask as
+// a tab does. The server keeps to its memory, and does nothing more when all have gone.
+func TestBrowserLargeMany(t *testing.T) {
+	const budget, pages, tabs = 32, 50, 10
+	dir := t.TempDir()
+	b := openLarge(t, dir, "--cache-mem", fmt.Sprint(budget, "MiB"))
+	const name = "crowd.teehistorian"
+	games := writeLarge(t, filepath.Join(dir, name))
+	b.server.ask(t, "about/"+name)
+	idle, _, err := readServerStats(b.server.http)
+	must(t, err)
+
+	ctx, leave := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	for i := range int64(pages) {
+		tick := games * 9000 * i / (pages + 10)
+		if i < tabs {
+			context.AfterFunc(ctx, b.tab(fmt.Sprintf("/.view/play/%s#t=%d&p=1&s=16", name, tick)))
+		} else {
+			clients.Go(func() { b.server.playAlong(ctx, name, tick) })
+		}
+	}
+	time.Sleep(time.Minute)
+	busy, _, err := readServerStats(b.server.http)
+	must(t, err)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.server.pid))
+	must(t, err)
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.ParseFloat(strings.Fields(peak)[0], 64)
+	must(t, err)
+	b.figure("MiB of the server at most", kib/1024, budget+64)
+	b.Logf("%d MB read, %d goroutines, %d requests", (busy.BytesRead-idle.BytesRead)/1e6, busy.Memory.Goroutines, b.server.requests(t))
+	leave()
+	clients.Wait()
+	http.DefaultClient.CloseIdleConnections()
+	for before, left := int64(-1), 60; ; left-- {
+		s, _, err := readServerStats(b.server.http)
+		must(t, err)
+		if s.BytesRead == before && s.Memory.Goroutines <= idle.Memory.Goroutines+2 {
+			break
+		} else if left == 0 {
+			t.Fatalf("%d goroutines are left of %d, and %d bytes were read in a second", s.Memory.Goroutines, idle.Memory.Goroutines, s.BytesRead-before)
+		}
+		before = s.BytesRead
+		time.Sleep(time.Second)
 	}
 }

@@ -36,6 +36,7 @@ import (
 type serverProcess struct {
 	http, s3 string // addresses, without a slash at the end
 	log      string // the access log
+	pid      int
 }
 
 func startServer(t *testing.T, source string, flags ...string) serverProcess {
@@ -48,6 +49,7 @@ func startServer(t *testing.T, source string, flags ...string) serverProcess {
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
+	p.pid = cmd.Process.Pid
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 	t.Cleanup(func() {
 		must(t, cmd.Process.Signal(syscall.SIGTERM))

@@ -1,7 +1,9 @@
 package hcrp
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -19,7 +21,7 @@ import (
 	"recfs/nodes/play"
 )
 
-var all = flag.Bool("all", false, "hold all frames of run-long.hcrp to states/, too, which takes half a minute of a processor")
+var all = flag.Bool("all", false, "hold all frames of run-long.hcrp to states/, too, and play ten million events: half a minute of a processor each")
 
 // TestPlay holds every frame of the samples, damaged ones among them, to states/ of its tick.
 func TestPlay(t *testing.T) {
@@ -262,5 +264,41 @@ func BenchmarkPlay(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestPlayManyEvents plays a chunk of a million events, or ten with -all: a block has the first of
+// them and counts the rest, and a search from the end ends.
+func TestPlayManyEvents(t *testing.T) {
+	nodestest.Long(t)
+	const most = math.MaxInt16 // of a tick
+	c := testChunk{ticks: 31}
+	if *all {
+		c.ticks = 310
+	}
+	for tick := range c.ticks {
+		c.body = binary.BigEndian.AppendUint16(appendVarint(c.body, int64(tick)), most)
+		c.body = append(c.body, bytes.Repeat([]byte{10}, most)...) // run_start
+	}
+	rec := &testRecording{layout: Published, version: 4, metadata: []byte{10, 0}, chunks: []testChunk{c}}
+	dir, err := openBytes(t, rec.file(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := dir.(play.Recording)
+	a, err := p.About(t.Context())
+	if err != nil || len(a.Marks) > play.MaxMarks {
+		t.Fatal(len(a.Marks), err)
+	}
+	b, err := p.Frames(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := int64(len(b.Events)) + b.More; len(b.Events) != play.MaxEvents || n != int64(b.Frames)*most {
+		t.Errorf("%d frames have %d events and %d more", b.Frames, len(b.Events), b.More)
+	}
+	found, err := p.Events(t.Context(), play.Query{From: math.MaxInt64, Back: true, Limit: 10})
+	if err != nil || len(found.Rows) != play.MaxEvents+10 {
+		t.Errorf("%d are found, %v", len(found.Rows), err)
 	}
 }
