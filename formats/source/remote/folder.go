@@ -15,6 +15,9 @@ import (
 	"golang.org/x/net/html"
 )
 
+// maxFolderPage is how many bytes the page of a folder may have: some servers take a thousand a name.
+const maxFolderPage = 64 << 20
+
 // A pageName is a name on the page of a folder.
 type pageName struct {
 	name string

@@ -149,7 +149,7 @@ func (l *listing) seal() {
 
 // fitted returns s without the room that it has to grow, if that is much.
 func fitted[T any](s []T) []T {
-	if cap(s)-len(s) <= len(s)/8 {
+	if cap(s)-len(s) <= len(s)/4 { // as large ones grow
 		return s
 	}
 	return append(make([]T, 0, len(s)), s...)

@@ -160,7 +160,7 @@ func (w *site) page(ctx context.Context, dir, from string, _ bool, add addFunc) 
 		build: func(ctx context.Context) (*http.Request, error) {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody)
 			if err == nil {
-				req.Header.Set("Accept", "application/x-ndjson, text/html;q=0.9, application/json;q=0.9")
+				req.Header.Set("Accept", "application/x-ndjson, text/html;q=0.9")
 			}
 			return req, err
 		},
@@ -201,5 +201,5 @@ func (w *site) nextPage(resp *http.Response, dir string) (string, error) {
 
 // limitedBody is an answer of which no more is read than a page may have.
 func limitedBody(resp *http.Response) *io.LimitedReader {
-	return &io.LimitedReader{R: resp.Body, N: maxPage}
+	return &io.LimitedReader{R: resp.Body, N: maxFolderPage}
 }

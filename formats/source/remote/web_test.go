@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,6 +126,28 @@ func TestPages(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %s %v", name, diff, err)
+		}
+	}
+}
+
+// TestServersPages reads pages that servers made of one folder: Apache 2.4, Caddy 2.6, nginx 1.22 and
+// Python 3.11.
+func TestServersPages(t *testing.T) {
+	want := []string{
+		"%41.map", "+plus.map", "100%.map", "<b>.map", "a b.map", "a-name-that-is-so-long-that-pages-cut-it-when-they-show-it.teehistorian.xz",
+		"apo's.map", `back\slash.map`, "c:olon.map", "index.of.map", `q"uote.map`, "sub/", "x&y.map", "~tilde;semi.map", "ä#?.map",
+	}
+	for _, name := range []string{"apache.html", "caddy.html", "nginx.html", "nginx.json", "python.html"} {
+		page, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+			_, _ = w.Write(page)
+		}))
+		if diff := cmp.Diff(want, listNames(t, tree, "dir")); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
