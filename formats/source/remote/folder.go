@@ -15,7 +15,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxFolderPage is how many bytes the page of a folder may have: some servers take a thousand a name.
+// maxFolderPage is how many bytes the page of a folder may have. Some servers take a thousand for a
+// name.
 const maxFolderPage = 64 << 20
 
 // A pageName is a name on the page of a folder.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"recfs/cache"
 )
@@ -115,13 +116,26 @@ func (w *site) get(ctx context.Context, o object, off, n int64) (*http.Request, 
 	return req, nil
 }
 
-// look implements protocol: a file is what HEAD finds, a folder what it is led to with a slash.
+// look implements protocol: a file is what HEAD finds, a folder what it is led to with a slash. Of
+// an empty file Apache tells no length in answer to that.
 func (w *site) look(ctx context.Context, key string) (looked, error) {
-	var found looked
-	err := w.ask(ctx, question{
-		url: w.url(key), count: &w.Head,
+	found, err := w.lookBy(ctx, http.MethodHead, &w.Head, key)
+	if errors.Is(err, errors.ErrUnsupported) {
+		found, err = w.lookBy(ctx, http.MethodGet, &w.Get, key)
+	}
+	if errors.Is(err, iofs.ErrNotExist) {
+		return looked{}, nil
+	}
+	return found, err
+}
+
+// lookBy looks at the headers of an answer. The error is errors.ErrUnsupported if they tell no
+// length.
+func (w *site) lookBy(ctx context.Context, method string, count *atomic.Int64, key string) (found looked, err error) {
+	err = w.ask(ctx, question{
+		url: w.url(key), count: count,
 		build: func(ctx context.Context) (*http.Request, error) {
-			return http.NewRequestWithContext(ctx, http.MethodHead, w.url(key), http.NoBody)
+			return http.NewRequestWithContext(ctx, method, w.url(key), http.NoBody)
 		},
 		take: func(resp *http.Response) error {
 			if resp.Request.URL.Path == w.at(key).Path+"/" {
@@ -140,9 +154,6 @@ func (w *site) look(ctx context.Context, key string) (looked, error) {
 			return nil
 		},
 	})
-	if errors.Is(err, iofs.ErrNotExist) {
-		return looked{}, nil
-	}
 	return found, err
 }
 

@@ -78,6 +78,26 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// TestEmpty reads an empty file of a server that tells its length only if it is asked for the file,
+// as Apache does, and refuses one of which it tells none.
+func TestEmpty(t *testing.T) {
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodHead, r.URL.Path != "/empty":
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+		default:
+			w.Header().Set("Content-Length", "0")
+		}
+	}))
+	if got := readAll(t, tree, "empty"); got != "" {
+		t.Errorf("%q", got)
+	}
+	if _, err := tree.Stat(t.Context(), "endless"); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+}
+
 func readAll(t *testing.T, tree source.Tree, name string) string {
 	t.Helper()
 	f, err := tree.Open(t.Context(), name)
@@ -130,8 +150,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestServersPages reads pages that servers made of one folder: Apache 2.4, Caddy 2.6, nginx 1.22 and
-// Python 3.11.
+// TestServersPages reads pages that servers made of one folder: Apache 2.4, Caddy 2.6, nginx 1.22
+// and Python 3.11.
 func TestServersPages(t *testing.T) {
 	want := []string{
 		"%41.map", "+plus.map", "100%.map", "<b>.map", "a b.map", "a-name-that-is-so-long-that-pages-cut-it-when-they-show-it.teehistorian.xz",
