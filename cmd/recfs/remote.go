@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -196,8 +197,13 @@ func (a *archive) lookUpRemote(ctx context.Context, name string) (nodes.Entry, e
 	if err == nil && at.Inside != "." {
 		e, err = inSource(ctx, e, at.Inside)
 	}
-	if whole && errors.Is(err, iofs.ErrNotExist) {
+	_, isBucket := r.Server()
+	switch {
+	case !errors.Is(err, iofs.ErrNotExist), isBucket && nodes.IsOfServer(err): // it may be the bucket
+	case whole:
 		err = server.NotFound(name)
+	default:
+		err = syscall.ENOENT
 	}
 	return e, err
 }

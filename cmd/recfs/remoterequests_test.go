@@ -210,7 +210,7 @@ func fill(ctx context.Context, endpoint, bucket, dir string) error {
 // TestRemoteRequests holds questions about a bucket to the number of requests that each may take,
 // with a fake, and with versitygw where that is installed.
 func TestRemoteRequests(t *testing.T) {
-	const tick = "cat $1/teehistorian/reload-20.1.teehistorian/ticks/00000000.json"
+	const tick = "teehistorian/reload-20.1.teehistorian/ticks/00000000.json"
 	for name, start := range map[string]func(t *testing.T) http.Handler{
 		"fake":      func(*testing.T) http.Handler { return &fakeBucket{content: map[string][]byte{}} },
 		"versitygw": func(t *testing.T) http.Handler { h, _ := startGateway(t); return h },
@@ -222,6 +222,15 @@ func TestRemoteRequests(t *testing.T) {
 			setBucketOf(t, server.URL)
 			setCacheHome(t)
 			must(t, fill(t.Context(), server.URL, "games", samples))
+			for line, want := range map[string]string{
+				"ls s3://none":         "s3://none (" + server.Listener.Addr().String() + "): no such bucket",
+				"ls $1/none":           "SOURCE/none (" + server.Listener.Addr().String() + "): no such object or folder",
+				"cat $1/" + tick + "x": "SOURCE/" + tick + "x: no such file or directory",
+			} {
+				if out := executeOn(t, line, "s3://games"); !strings.Contains(out, want) {
+					t.Errorf("%s: %s, and not %s", line, out, want)
+				}
+			}
 			for _, q := range []struct {
 				line        string
 				lists, gets int
@@ -233,7 +242,7 @@ func TestRemoteRequests(t *testing.T) {
 				{"index $1", 1, 40},
 				{"find --player nameless $1", 1, 0},
 				{"ls $1", 1, 0},
-				{tick, 1, 1},
+				{"cat $1/" + tick, 1, 1},
 			} {
 				counts.asked()
 				out := executeOn(t, q.line, "s3://games")

@@ -284,13 +284,12 @@ func (b *bucket) refuse(at string, resp *http.Response) error {
 	if b.goElsewhere(resp, said) {
 		return &passing{reason: code}
 	}
+	isListing := resp.Request.URL.RawQuery != ""
 	switch {
-	case said.Code == "NoSuchBucket":
+	case said.Code == "NoSuchBucket", isListing && resp.StatusCode == http.StatusNotFound:
 		return &Error{"s3://" + b.name + b.brackets, "no such bucket", iofs.ErrNotExist}
-	case resp.StatusCode == http.StatusNotFound && resp.Request.URL.RawQuery == "": // not of a listing
-		return stale(at)
 	case resp.StatusCode == http.StatusNotFound:
-		return b.missing(strings.TrimSuffix(at, b.brackets))
+		return stale(at)
 	case said.Code == "InvalidObjectState":
 		class := wordOr(said.StorageClass, wordOr(resp.Header.Get("X-Amz-Storage-Class"), "GLACIER"))
 		return &Error{at, fmt.Sprintf("archived (%s); it has to be restored first", class), iofs.ErrPermission}
