@@ -56,14 +56,20 @@ func checkRemote(opt remote.Options) error {
 // like some.
 func checkURLs(args []string) error {
 	for _, name := range args {
-		if !remote.IsURL(name) {
-			continue
-		}
-		if _, err := remote.ParseURL(name); err != nil {
-			return usagef("%v", err)
+		if remote.IsURL(name) {
+			if _, err := remote.ParseURL(name); err != nil {
+				return usagef("%v", err)
+			}
+		} else if scheme, _, ok := strings.Cut(name, "://"); ok && isScheme(scheme) {
+			return usagef("recfs does not read %s://, but s3://, http:// and https://; mount it first with sshfs or rclone", scheme)
 		}
 	}
 	return nil
+}
+
+// isScheme reports whether a word may begin a URL. One letter is a drive of Windows.
+func isScheme(word string) bool {
+	return len(word) > 1 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // joinName is the name of what lies below a source: a path or a URL.
@@ -84,10 +90,10 @@ func cleanName(name string) string {
 
 // absName is a name that holds in any directory.
 func absName(name string) (string, error) {
+	if err := checkURLs([]string{name}); err != nil {
+		return "", err
+	}
 	if remote.IsURL(name) {
-		if err := checkURLs([]string{name}); err != nil {
-			return "", err
-		}
 		return remote.Join(name), nil
 	}
 	return filepath.Abs(name)
