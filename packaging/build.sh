@@ -14,7 +14,7 @@ ARCH=${GOARCH:-$(go env GOARCH)}
 export ARCH DIST=dist/$ARCH
 
 nfpm=$PWD/.tools/nfpm@v2.45.0/nfpm
-[ -x "$nfpm" ] || env -u GOARCH -u GOOS GOBIN="${nfpm%/*}" GOFLAGS=-mod=mod go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
+[ -x "$nfpm" ] || env -u GOARCH -u GOOS CGO_ENABLED=0 GOBIN="${nfpm%/*}" GOFLAGS="-trimpath -mod=mod" go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
 
 rm -f dist/*.deb dist/*.rpm
 mkdir -p "$DIST"
