@@ -190,8 +190,8 @@ var writers = map[string]writer{
 	"demo":            {args: []string{"demo", "ARCHIVE/teehistorian/reload-20.1.teehistorian", "0", "100", "-o", "DIR/demo"}, old: []string{"demo"}, one: true},
 	"diff":            {args: []string{"diff", "--png", "DIR/png", "ARCHIVE/datafile/maps/new.map", "ARCHIVE/datafile/maps/old.map"}, old: []string{"png"}, one: true},
 	"compact":         {args: []string{"compact", "--level=1", "ARCHIVE/hcrp/run-live", "DIR/new.hcrp"}, one: true},
-	"export":          {args: []string{"export", "tables", "ARCHIVE/nethack/small.nhgame", "DIR/lake"}},
-	"export --merge":  {args: []string{"export", "--merge", "--by=month", "tables", "ARCHIVE/nethack/small.nhgame", "DIR/lake"}},
+	"export":          {args: []string{"export", "--table=ticks", "tables", "ARCHIVE/nethack/small.nhgame", "DIR/lake"}},
+	"export --merge":  {args: []string{"export", "--table=ticks", "--table=heroes", "--merge", "--by=month", "tables", "ARCHIVE/nethack/small.nhgame", "DIR/lake"}},
 	"install-helpers": {args: []string{"install-helpers", "--dir", "DIR"}},
 }
 
