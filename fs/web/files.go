@@ -125,7 +125,7 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error
 // last 0 bytes are some.
 func ranges(r *http.Request, size int64) []string {
 	want, ok := strings.CutPrefix(r.Header.Get("Range"), "bytes=")
-	if !ok || strings.Count(want, ",") >= maxRanges {
+	if !ok || size == 0 || strings.Count(want, ",") >= maxRanges {
 		return nil
 	}
 	if !strings.Contains(want, "-0") {

@@ -219,6 +219,8 @@ func TestFiles(t *testing.T) {
 		{"GET", "/a%20b%23%25%C3%A9%5C%3a", "", 200, "odd"},
 		{"GET", "/bad%ff.txt", "", 200, "bytes"},
 		{"GET", rec + "empty", "", 200, ""},
+		{"GET", rec + "empty", "Range: bytes=-5", 200, ""},
+		{"GET", rec + "empty", "Range: bytes=-0", 200, ""},
 		{"GET", rec + "ticks/7.json", "", 200, "{\"tick\":7}\n"},
 		{"GET", "/link/header.json", "", 302, ""},
 		{"GET", "/loop", "", 404, "no such file\n"},

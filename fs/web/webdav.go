@@ -127,7 +127,7 @@ func (t *tree) response(ctx context.Context, out *bufio.Writer, href string, way
 		href += "/"
 	}
 	var tag string
-	if it.File != nil && !asked.bare && asked.wants("getetag") {
+	if it.File != nil && asked.wants("getetag") {
 		err := t.within(ctx, func(ctx context.Context) (err error) {
 			tag, err = t.tag(ctx, way, "")
 			return err

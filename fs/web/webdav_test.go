@@ -54,7 +54,8 @@ func TestPropfind(t *testing.T) {
 		!strings.Contains(body, "<D:prop><D:displayname>plain</D:displayname></D:prop>") || !strings.Contains(body, `<x:quota xmlns:x="x&amp;y"/>`) {
 		t.Errorf("%d %s", status, body)
 	}
-	if _, body := ask("/plain", "0", `<propfind xmlns="DAV:"><propname/></propfind>`); !strings.Contains(body, "<D:getcontentlength/>") {
+	if _, body := ask("/a/rec.toy/header.json", "0", `<propfind xmlns="DAV:"><propname/></propfind>`); !strings.Contains(body, "<D:getcontentlength/>") ||
+		!strings.Contains(body, "<D:getetag/>") {
 		t.Error(body)
 	}
 	if status, body := ask("/", "infinity", ""); status != 403 || !strings.Contains(body, "propfind-finite-depth") {
