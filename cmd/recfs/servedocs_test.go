@@ -134,44 +134,8 @@ http {
 		_ = proxy.Process.Signal(os.Interrupt)
 		_ = proxy.Wait() // it tells of the signal
 	}()
-	trusting := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true} //nolint:gosec // a test's own
-	ask := func(method, at string) (*http.Response, string, error) {
-		r, err := http.NewRequestWithContext(t.Context(), method, at, nil)
-		must(t, err)
-		r.Header.Set("Depth", "1")
-		reply, err := trusting.RoundTrip(r)
-		if err != nil {
-			return nil, "", err
-		}
-		defer reply.Body.Close()
-		b, err := io.ReadAll(reply.Body)
-		return reply, string(b), err
-	}
 	top := "https://" + addr + "/archive/"
-	eventually(t, "nginx", func() bool { _, _, err := ask("GET", top); return err == nil })
-
-	for _, page := range []string{top + "?files", top + "hcrp/tiny.hcrp/"} {
-		at, err := url.Parse(page)
-		must(t, err)
-		_, body, err := ask("GET", page)
-		must(t, err)
-		links := regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(body, -1)
-		if len(links) < 5 {
-			t.Fatalf("%s: %s", page, body)
-		}
-		for _, link := range links {
-			to, err := at.Parse(link[1])
-			must(t, err)
-			if reply, _, err := ask("GET", to.String()); !strings.HasPrefix(to.Path, "/archive/") || err != nil || reply.StatusCode != http.StatusOK {
-				t.Errorf("%s leads to %s: %v, %v", page, to, reply, err)
-			}
-		}
-	}
-	if reply, _, err := ask("GET", top+"hcrp"); err != nil || reply.StatusCode != http.StatusPermanentRedirect {
-		t.Errorf("%v, %v", reply, err)
-	} else if to, err := reply.Location(); err != nil || to.String() != top+"hcrp/" {
-		t.Errorf("a folder without its slash is at %v, %v", to, err)
-	}
+	ask := checkBelow(t, top)
 	_, body, err := ask("PROPFIND", top+"hcrp/tiny.hcrp/")
 	must(t, err)
 	var dav struct {
@@ -201,6 +165,94 @@ http {
 		if got, err := cmd.Output(); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %s, %v", from, got, err)
 		}
+	}
+}
+
+// checkBelow follows the links of pages behind a proxy, where they stay below its path. It returns
+// what asks there.
+func checkBelow(t *testing.T, top string) func(method, at string) (*http.Response, string, error) {
+	t.Helper()
+	trusting := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true} //nolint:gosec // a test's own
+	ask := func(method, at string) (*http.Response, string, error) {
+		r, err := http.NewRequestWithContext(t.Context(), method, at, nil)
+		must(t, err)
+		r.Header.Set("Depth", "1")
+		reply, err := trusting.RoundTrip(r)
+		if err != nil {
+			return nil, "", err
+		}
+		defer reply.Body.Close()
+		b, err := io.ReadAll(reply.Body)
+		return reply, string(b), err
+	}
+	eventually(t, "the proxy", func() bool { _, _, err := ask("GET", top); return err == nil })
+
+	for _, page := range []string{top + "?files", top + "hcrp/tiny.hcrp/"} {
+		at, err := url.Parse(page)
+		must(t, err)
+		_, body, err := ask("GET", page)
+		must(t, err)
+		links := regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(body, -1)
+		if len(links) < 5 {
+			t.Fatalf("%s: %s", page, body)
+		}
+		for _, link := range links {
+			to, err := at.Parse(link[1])
+			must(t, err)
+			if reply, _, err := ask("GET", to.String()); !strings.HasPrefix(to.Path, "/archive/") || err != nil || reply.StatusCode != http.StatusOK {
+				t.Errorf("%s leads to %s: %v, %v", page, to, reply, err)
+			}
+		}
+	}
+	if reply, _, err := ask("GET", top+"hcrp"); err != nil || reply.StatusCode != http.StatusPermanentRedirect {
+		t.Errorf("%v, %v", reply, err)
+	} else if to, err := reply.Location(); err != nil || to.String() != top+"hcrp/" {
+		t.Errorf("a folder without its slash is at %v, %v", to, err)
+	}
+	return ask
+}
+
+// TestServeBehindCaddy is TestServeBehindProxy for Caddy.
+func TestServeBehindCaddy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts Caddy")
+	}
+	caddy, err := exec.LookPath("caddy")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	p := startServer(t, samples)
+	blocks := regexp.MustCompile("(?ms)^```caddy\n(.*?)^```$").FindAllStringSubmatch(serveDocument(t, p), -1)
+	if len(blocks) != 1 {
+		t.Fatalf("%d blocks of Caddy", len(blocks))
+	}
+	cert, key := selfSigned(t, dir)
+	addr := freeAddress(t)
+	config := filepath.Join(dir, "Caddyfile")
+	must(t, os.WriteFile(config, fmt.Appendf(nil, `{
+	admin off
+	auto_https off
+}
+https://%s {
+	tls %s %s
+	%s
+}`, addr, cert, key, blocks[0][1]), 0o666))
+	proxy := exec.CommandContext(t.Context(), caddy, "run", "--config", config, "--adapter", "caddyfile")
+	proxy.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
+	proxy.Cancel = func() error { return proxy.Process.Signal(os.Interrupt) }
+	proxy.Stderr = t.Output()
+	must(t, proxy.Start())
+	defer func() {
+		_ = proxy.Process.Signal(os.Interrupt)
+		_ = proxy.Wait() // it tells of the signal
+	}()
+	top := "https://" + addr + "/archive/"
+	_, want, err := checkBelow(t, top)("GET", top+"hcrp/tiny.hcrp/header.json")
+	must(t, err)
+	got, err := recfs(t, "cat", "--ca-file", cert, top+"hcrp/tiny.hcrp/header.json").Output()
+	if err != nil || string(got) != want {
+		t.Errorf("recfs cat: %s, %v", got, err)
 	}
 }
 
