@@ -55,14 +55,12 @@ type looked struct {
 type Server struct {
 	protocol
 	*client
-	ttl    time.Duration
-	opened time.Time
+	turns  turns
 	log    *slog.Logger
 	hidden []string // keys that are not shown
 
 	maxListing int64 // bytes of memory of a folder's names
 
-	asked   atomic.Int64 // look-ups, where each is a turn
 	inTurn  atomic.Int64 // the turn of the last listing
 	listed  atomic.Int64 // milliseconds since 1970 when the oldest listing that still is shown was made
 	old     atomic.Int64 // milliseconds since 1970 since which names cannot be renewed, 0: they can
@@ -100,7 +98,7 @@ type lookKey struct {
 
 func newServer(p protocol, cl *client, c *cache.Cache, opt Options) *Server {
 	s := &Server{
-		protocol: p, client: cl, ttl: opt.TTL, opened: time.Now(), log: opt.Log,
+		protocol: p, client: cl, turns: turns{ttl: opt.TTL}, log: opt.Log,
 		latest: cache.NewRecent[string, int64](maxLatest), singles: cache.NewRecent[string, int](maxLatest),
 		told: cache.NewRecent[string, int](maxLatest), wholes: newWholes(), aheads: map[lookKey]bool{}, maxListing: 1 << 30,
 	}
@@ -120,12 +118,7 @@ func (s *Server) Hide(key string) { s.hidden = append(s.hidden, key) }
 func (s *Server) isHidden(key string) bool { return slices.Contains(s.hidden, key) }
 
 // turn is the number of the time to live that it is.
-func (s *Server) turn() int64 {
-	if s.ttl <= 0 {
-		return s.asked.Add(1)
-	}
-	return 1 + int64(time.Since(s.opened)/s.ttl)
-}
+func (s *Server) turn() int64 { return s.turns.now() }
 
 // loadList lists a folder for the Memo. If nobody answers, what was there is shown on.
 func (s *Server) loadList(ctx context.Context, k listKey) (*listing, int64, error) {

@@ -72,10 +72,12 @@ func (t Tree) List(ctx context.Context, name string) (source.Names, error) {
 
 // Walk implements source.Walker.
 func (t Tree) Walk(ctx context.Context, name string) error {
-	dir, turn := t.folder(name), t.s.turn()
-	if !t.s.tellsAll() || t.s.walked(dir, turn) {
+	dir := t.folder(name)
+	if !t.s.tellsAll() || t.s.walked(dir, t.s.turn()) {
 		return nil
 	}
+	turn, release := t.s.turns.hold()
+	defer release()
 	_, err := t.s.lists.Get(ctx, listKey{dir: dir, turn: turn, flat: true})
 	return err
 }
