@@ -87,56 +87,67 @@ func writeMany(t *testing.T, name string, head, rest []byte, size int) (times in
 	return int64(size / len(rest))
 }
 
-// crowd are records in which some tees join, run about for some ticks, and leave.
-func crowd(tees, ticks int) (b []byte) {
-	ints := func(list ...int) {
-		for _, v := range list {
-			u := v ^ v>>63
-			c := byte(u&0x3f) | byte(v>>63)&0x40
-			for u >>= 6; u != 0; u >>= 7 {
-				b = append(b, c|0x80)
-				c = byte(u & 0x7f)
-			}
-			b = append(b, c)
+// records are those of a teehistorian (docs/formats/teehistorian.md).
+type records []byte
+
+func (r *records) ints(list ...int) {
+	for _, v := range list {
+		u := v ^ v>>63
+		c := byte(u&0x3f) | byte(v>>63)&0x40
+		for u >>= 6; u != 0; u >>= 7 {
+			*r = append(*r, c|0x80)
+			c = byte(u & 0x7f)
 		}
+		*r = append(*r, c)
 	}
+}
+
+// name says how a client is called.
+func (r *records) name(id int, name string) {
 	space, _ := hex.DecodeString("e05ddaaac4e64cfbb6425d48e80c0029")
 	sum := md5.Sum(append(space, "teehistorian-player-name@ddnet.org"...)) //nolint:gosec // it is its name
 	sum[6], sum[8] = sum[6]&0x0f|0x30, sum[8]&0x3f|0x80
+	var data records
+	data.ints(id)
+	data = append(append(data, name...), 0)
+	r.ints(-11)
+	*r = append(*r, sum[:]...)
+	r.ints(len(data))
+	*r = append(*r, data...)
+}
+
+// crowd are records in which some tees join, run about for some ticks, and leave.
+func crowd(tees, ticks int) (r records) {
 	random := rand.New(rand.NewPCG(80, 36))
-	ints(-2, 0)
+	r.ints(-2, 0)
 	for id := range tees {
-		ints(-8, id, -3, id, 3200+random.IntN(3200), 1600+random.IntN(1600), -6, id, 0, 100, 0, 0, 0, 0, 1, 2, 0, 0)
+		r.ints(-8, id, -3, id, 3200+random.IntN(3200), 1600+random.IntN(1600), -6, id, 0, 100, 0, 0, 0, 0, 1, 2, 0, 0)
 	}
 	for id := range tees {
-		name := fmt.Sprintf("runner %d\x00", id)
-		ints(-11)
-		b = append(b, sum[:]...)
-		ints(len(name)+1+id>>6, id)
-		b = append(b, name...)
+		r.name(id, fmt.Sprint("runner ", id))
 	}
 	speed := make([][2]int, tees)
 	for range ticks {
 		for id := range tees {
 			v := &speed[id]
 			v[0], v[1] = max(-20, min(v[0]+random.IntN(5)-2, 20)), max(-20, min(v[1]+random.IntN(5)-2, 20))
-			ints(id, v[0], v[1])
+			r.ints(id, v[0], v[1])
 		}
 		for id := range tees {
 			if random.IntN(3) == 0 {
-				ints(-5, id, 0, random.IntN(21)-10, random.IntN(21)-10, 0, 0, 0, 0, 0, 0, 0)
+				r.ints(-5, id, 0, random.IntN(21)-10, random.IntN(21)-10, 0, 0, 0, 0, 0, 0, 0)
 			}
 		}
 	}
-	ints(-2, 0)
+	r.ints(-2, 0)
 	for id := range tees {
-		ints(-4, id)
+		r.ints(-4, id)
 	}
 	for id := range tees {
-		ints(-9, id)
-		b = append(b, 0)
+		r.ints(-9, id)
+		r = append(r, 0)
 	}
-	return b
+	return r
 }
 
 // writeLarge writes a recording of 200 MB, of 12 players or a crowd of 80, and returns of how many

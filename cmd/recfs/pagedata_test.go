@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // ask returns the status, the ETag and the body of an answer to the page.
@@ -144,5 +148,83 @@ func TestPageSecrets(t *testing.T) {
 	must(t, json.Unmarshal([]byte(told), &b))
 	if len(a.Rows) == 0 || len(a.Rows) != len(b.Rows) || slices.Equal(a.Rows, b.Rows) {
 		t.Errorf("%d events hide something of %d: %.300s and %.300s", len(a.Rows), len(b.Rows), hidden, told)
+	}
+}
+
+// What no game would record is shown: 1,024 players at once at the ends of 32 bits with names that
+// are markup, 64 KB long or no text, 100,000 that come and go, ticks to the last there is, one tick
+// and none.
+func TestPageHostileRecordings(t *testing.T) {
+	head := "\x69\x9d\xb1\x7b\x8e\xfb\x34\xff\xb1\xd8\xda\x6f\x60\xc1\x5d\xd1" + `{"version":"2","version_minor":"22"}` + "\x00"
+	names := []string{"<img src=x onerror=alert(1)>", strings.Repeat("long", 16<<10), "\u202egnp\x01\x1b[2J", "bad\xff\xfe", "\u05d0\u05d1", ""}
+	const many, players, last = 100_000, 1024, math.MaxInt32
+	var crowded, visitors, one records
+	crowded.ints(-2, 0)
+	for id := range players {
+		crowded.ints(-8, id, -3, id, []int{math.MinInt32, math.MaxInt32}[id%2], []int{math.MaxInt32, math.MinInt32}[id%2])
+	}
+	for id := range players {
+		crowded.name(id, names[id%len(names)])
+		if id < len(names) {
+			crowded.ints(-10, id, 128)
+			crowded = append(crowded, "me\x00\x01"+strings.ReplaceAll(names[id], "\x00", "")+"\x00"...)
+		}
+	}
+	crowded.ints(-2, last-10, 0, 1, 1, -1)
+	for id := range many {
+		visitors.ints(-2, 0, -8, id%64, -3, id%64, id, -id)
+		visitors.ints(-2, 0, -4, id%64, -9, id%64)
+		visitors = append(visitors, 0)
+	}
+	visitors.ints(-1)
+	one.ints(-2, 0, -8, 0, -3, 0, 1, 1, -1)
+	dir := t.TempDir()
+	for name, r := range map[string]records{"crowded": crowded, "visitors": visitors, "one": one, "none": nil} {
+		must(t, os.WriteFile(filepath.Join(dir, name+".teehistorian"), append([]byte(head), r...), 0o666))
+	}
+	p := startServer(t, dir)
+	for name, want := range map[string]struct{ tracks, players int }{"crowded": {players, players}, "visitors": {125, many}, "one": {1, 1}, "none": {0, 0}} {
+		path := name + ".teehistorian"
+		var about struct{ First, Last *int64 }
+		status, _, body := p.ask(t, "about/"+path)
+		must(t, json.Unmarshal([]byte(body), &about))
+		if status != http.StatusOK || len(body) > 64<<10 || (about.Last == nil) != (name == "none") || name == "crowded" && *about.Last < last-100 {
+			t.Errorf("%s: %d %.300s", name, status, body)
+		}
+		for end, block := range map[string]int64{"first": 0, "last": last / 250} {
+			status, _, body := p.ask(t, fmt.Sprintf("frames/%s?block=%d", path, block))
+			var b frameBlock
+			if end == "last" && name != "crowded" || name == "none" {
+				if status != http.StatusBadRequest {
+					t.Errorf("%s: the %s block is %d %.200s", name, end, status, body)
+				}
+				continue
+			}
+			if err := json.Unmarshal([]byte(body), &b); err != nil || status != http.StatusOK || len(b.Tracks) != want.tracks || !utf8.ValidString(body) {
+				t.Errorf("%s: the %s block has %d tracks: %d, %v, %.300s", name, end, len(b.Tracks), status, err, body)
+			}
+			if places := b.places(b.Frames / 2); name == "crowded" && (places[0] != [2]int64{math.MinInt32, math.MaxInt32} || len(body) > 4<<20) {
+				t.Errorf("%s: %v in %d bytes", name, places[0], len(body))
+			}
+		}
+		var list struct {
+			Total int
+			Rows  []struct{ Name, Text string }
+		}
+		for _, what := range []string{"players/" + path + "?limit=1000&after=10", "events/" + path + "?limit=1000&q=img"} {
+			status, _, body := p.ask(t, what)
+			must(t, json.Unmarshal([]byte(body), &list))
+			for _, row := range list.Rows {
+				if len(row.Name)+len(row.Text) > 2048 {
+					t.Errorf("%s: a text of %d bytes", what, len(row.Name)+len(row.Text))
+				}
+			}
+			if status != http.StatusOK {
+				t.Errorf("%s: %d %.200s", what, status, body)
+			}
+		}
+		if list.Total != want.players {
+			t.Errorf("%s: %d players", name, list.Total)
+		}
 	}
 }

@@ -67,15 +67,21 @@ export function msOf(b, tick) {
   return b.ms[i] + (next - b.ms[i]) * Math.max(0, Math.min(f - i, 1));
 }
 
+/** search returns the first i of 0 to n of which ok(i) is true, as it is of all behind; n: of none. */
+export function search(n, ok) {
+  let low = 0;
+  while (low < n) {
+    const mid = (low + n) >> 1;
+    if (ok(mid)) n = mid;
+    else low = mid + 1;
+  }
+  return low;
+}
+
 /** tickOf is the tick at a time of a block: the way back from msOf. */
 export function tickOf(b, ms) {
-  let low = 0, high = b.frames - 1;
   if (ms <= b.ms[0]) return b.first;
-  while (low < high) {
-    const mid = (low + high + 1) >> 1;
-    if (b.ms[mid] <= ms) low = mid;
-    else high = mid - 1;
-  }
+  const low = search(b.frames, (i) => b.ms[i] > ms) - 1;
   const wide = low + 1 < b.frames ? b.ms[low + 1] - b.ms[low] : 0;
   return b.first + (low + (wide > 0 ? (ms - b.ms[low]) / wide : 0)) * b.step;
 }

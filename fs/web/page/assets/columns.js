@@ -103,8 +103,8 @@ export function stateAt(b, tick, next, unit) {
   return { tick, block: b, frame: i, entities, game, screen: b.screens?.[i] ?? null, plain: b.plain?.[i] ?? null };
 }
 
-/** trail lists the places [x, y, z] of an entity in a block, from tick from to tick to. */
-export function trail(b, id, from, to) {
+/** places lists where [x, y, z] of an entity in a block, from tick from to tick to. */
+export function places(b, id, from, to) {
   const out = [];
   for (const t of b.tracks) {
     if (t.id !== id || !t.x) continue;

@@ -22,12 +22,6 @@ export function clean(text, most = 500) {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
 }
 
-// duration returns milliseconds as H:MM:SS or M:SS.
-export function duration(ms) {
-  const s = Math.floor(ms / 1000), two = (n) => String(n).padStart(2, "0");
-  return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
-}
-
 // size returns bytes in a unit of which there are fewer than 1000.
 export function size(bytes) {
   for (const unit of ["B", "kB", "MB", "GB"]) {
@@ -45,8 +39,18 @@ export function moment(text, utc = false) {
   return local.toISOString().slice(0, 19).replace("T", " ");
 }
 
-// count returns a number with its digits in groups.
+// count returns a number with its digits in groups, plural one of so many things.
 export const count = (n) => n.toLocaleString("en").replaceAll(",", "\u202f");
+export const plural = (n, thing) => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
+
+// later returns a function that has another one run once it was not called for so many milliseconds.
+export function later(run, ms) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(run, ms);
+  };
+}
 
 // icons are drawn with these paths in a square of 16.
 const svg = "http://www.w3.org/2000/svg";

@@ -1,6 +1,7 @@
 // What happened: a list that moves along, filtered over the whole recording if one wants.
+import { search } from "./clock.js";
 import { place } from "./controls.js";
-import { clean, el } from "./dom.js";
+import { clean, el, later } from "./dom.js";
 import { button, option } from "./parts.js";
 
 const shown = 120; // rows in the page
@@ -13,12 +14,8 @@ export function events(view) {
   const only = el("input", { type: "checkbox", onchange: () => filter() });
   const status = el("p", { className: "quiet", role: "status" }), stop = button("Stop", "stop searching", null, null, () => list.stop());
   const rows = el("ol", { className: "rows events" });
-  let timer = 0;
   const filter = () => list.filter({ kind: kind.value, q: words.value.trim(), id: only.checked ? view.follow : null });
-  const soon = () => {
-    clearTimeout(timer);
-    timer = setTimeout(filter, 300);
-  };
+  const soon = later(filter, 300);
   const name = (k) => { if (![...kind.options].some((o) => o.value === k)) kind.append(option(k, clean(k, 40))); };
   (view.scene.kinds ?? []).forEach(name);
   list.render = () => {
@@ -87,13 +84,7 @@ class List {
 
   /** last is the index of the last event that has happened. */
   last() {
-    let low = 0, high = this.rows.length;
-    while (low < high) {
-      const mid = (low + high) >> 1;
-      if (this.rows[mid].t <= this.view.tick) low = mid + 1;
-      else high = mid;
-    }
-    return low - 1;
+    return search(this.rows.length, (i) => this.rows[i].t > this.view.tick) - 1;
   }
 
   /** moved follows the tick. */

@@ -63,14 +63,18 @@ async function ask(url, signal, method, init) {
   return body;
 }
 
-// parse returns the value of an answer, which must be of this version.
-export function parse(text) {
-  let value;
+// whole returns the value of a JSON text.
+function whole(text) {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new Failure("The server sent half an answer.", true);
   }
+}
+
+// parse returns the value of an answer, which must be of this version.
+export function parse(text) {
+  const value = whole(text);
   if (value?.v !== 1) throw new Failure("The server has another version than this page: reload it.", false);
   return value;
 }
@@ -80,9 +84,9 @@ export async function getData(url, signal) {
   return parse(await ask(url, signal, "text"));
 }
 
-// getText, getBlob and getRange return what the tree has; a range is of bytes from, inclusive, to
+// getJSON, getBlob and getRange return what the tree has; a range is of bytes from, inclusive, to
 // another one, exclusive.
-export const getText = (url, signal) => ask(url, signal, "text");
+export const getJSON = async (url, signal) => whole(await ask(url, signal, "text"));
 export const getBlob = (url, signal) => ask(url, signal, "blob");
 export const getRange = (url, from, to, signal) => ask(url, signal, "text", { headers: { Range: `bytes=${from}-${to - 1}` } });
 

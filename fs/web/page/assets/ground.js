@@ -1,4 +1,5 @@
 // The map under a recording: which tiles are solid first, its picture later, a grid without any.
+import { frame, grid } from "./draw.js";
 
 const solids = new Set([0x8a6d4f, 0x4d525c]); // of collision.png: hookable, unhookable
 const air = 0xf2f2ee;
@@ -45,33 +46,15 @@ export function ground(view) {
     };
   }
   g.draw = (ctx, camera, c) => {
-    if (!sheet) grid(ctx, camera, c, bounds ?? g.bounds);
+    if (!sheet) {
+      grid(ctx, camera, c, 32);
+      if (bounds ?? g.bounds) frame(ctx, camera, bounds ?? g.bounds, c.ground);
+    }
     ctx.imageSmoothingEnabled = !!fine;
     const picture = fine ?? sheet;
     if (picture) ctx.drawImage(picture, camera.sx(0), camera.sy(0), g.width * 32 * camera.scale, g.height * 32 * camera.scale);
   };
   return g;
-}
-
-/** grid draws lines so many tiles apart that they can be told from each other. */
-function grid(ctx, camera, c, bounds) {
-  let wide = 32;
-  while (wide * camera.scale < 24) wide *= 5;
-  ctx.strokeStyle = c.grid;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  for (let x = Math.ceil(camera.wx(0) / wide) * wide; camera.sx(x) < camera.width; x += wide) {
-    ctx.moveTo(Math.round(camera.sx(x)) + 0.5, 0);
-    ctx.lineTo(Math.round(camera.sx(x)) + 0.5, camera.height);
-  }
-  for (let y = Math.ceil(camera.wy(0) / wide) * wide; camera.sy(y) < camera.height; y += wide) {
-    ctx.moveTo(0, Math.round(camera.sy(y)) + 0.5);
-    ctx.lineTo(camera.width, Math.round(camera.sy(y)) + 0.5);
-  }
-  ctx.stroke();
-  if (!bounds) return;
-  ctx.strokeStyle = c.ground;
-  ctx.strokeRect(camera.sx(bounds[0]), camera.sy(bounds[1]), (bounds[2] - bounds[0]) * camera.scale, (bounds[3] - bounds[1]) * camera.scale);
 }
 
 /** cast goes from a place in a direction (of length 1) to where it enters a solid tile, or its reach. */

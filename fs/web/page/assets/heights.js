@@ -1,4 +1,5 @@
 // Heights as colours, with numbers beside them: nobody has to tell colours apart.
+import { label } from "./draw.js";
 
 /** Heights maps numbers of a growing range to a scale from dark to light (viridis, in five steps). */
 export class Heights {
@@ -41,50 +42,4 @@ const steps = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 
 function mixed(part) {
   const at = part * (steps.length - 1), i = Math.min(Math.floor(at), steps.length - 2);
   return `rgb(${steps[i].map((c, k) => Math.round(c + (steps[i + 1][k] - c) * (at - i))).join(" ")})`;
-}
-
-/** label writes a text with a halo, so that it can be read on anything. */
-export function label(ctx, text, x, y, colors, align = "center") {
-  ctx.font = "12px system-ui, sans-serif";
-  ctx.textAlign = align;
-  ctx.textBaseline = "middle";
-  ctx.lineJoin = "round";
-  ctx.lineWidth = 4;
-  ctx.strokeStyle = colors.halo;
-  ctx.strokeText(text, x, y);
-  ctx.fillStyle = colors.ink;
-  ctx.fillText(text, x, y);
-}
-
-/** grid draws lines every so many numbers, as many as can be told apart. */
-export function grid(ctx, camera, colors, per) {
-  let step = per;
-  while (step * camera.scale < 24) step *= step === per ? 5 : 2;
-  ctx.strokeStyle = colors.grid;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  for (let x = Math.ceil(camera.wx(0) / step) * step; x < camera.wx(camera.width); x += step) {
-    const sx = Math.round(camera.sx(x)) + 0.5;
-    ctx.moveTo(sx, 0);
-    ctx.lineTo(sx, camera.height);
-  }
-  for (let y = Math.ceil(camera.wy(0) / step) * step; y < camera.wy(camera.height); y += step) {
-    const sy = Math.round(camera.sy(y)) + 0.5;
-    ctx.moveTo(0, sy);
-    ctx.lineTo(camera.width, sy);
-  }
-  ctx.stroke();
-  return step;
-}
-
-/** around is [x0, y0, x1, y1] of places [x, y], null without any. */
-export function around(places) {
-  const box = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const [x, y] of places) {
-    if (x < box[0]) box[0] = x;
-    if (y < box[1]) box[1] = y;
-    if (x > box[2]) box[2] = x;
-    if (y > box[3]) box[3] = y;
-  }
-  return box[0] <= box[2] ? box : null;
 }

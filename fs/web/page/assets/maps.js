@@ -1,4 +1,6 @@
 // What can be told of a map without drawing it or asking for more (docs/tree/datafile.md).
+import { search } from "./clock.js";
+import { plural } from "./dom.js";
 
 /** unit is how many numbers of a position make a tile. */
 export const unit = 32;
@@ -52,30 +54,20 @@ export function spots(diff, shown) {
 
 /** visible are those runs of a layer, in order of rows, that are in rows y0 to y1. */
 export function visible(runs, y0, y1) {
-  const from = (y) => {
-    let low = 0, high = runs.length;
-    while (low < high) {
-      const mid = (low + high) >> 1;
-      if (runs[mid][1] < y) low = mid + 1;
-      else high = mid;
-    }
-    return low;
-  };
+  const from = (y) => search(runs.length, (i) => runs[i][1] >= y);
   return runs.slice(from(y0), from(y1 + 1));
 }
-
-const many = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
 /** verdict says in a sentence how two maps differ. */
 export function verdict(diff) {
   const parts = [];
   const tiles = diff.layers.reduce((n, l) => n + l.differing, 0), layers = diff.layers.filter((l) => l.changed).length;
-  if (tiles) parts.push(many(tiles, "tile"));
-  if (layers) parts.push(many(layers, "layer"));
-  if (diff.images.length) parts.push(many(diff.images.length, "image"));
-  if (diff.settings.length) parts.push(many(diff.settings.length, "line") + " of settings");
-  if (diff.other) parts.push(many(diff.other, "other thing"));
-  const unread = diff.errors.length ? ` ${many(diff.errors.length, "part")} cannot be read.` : "";
+  if (tiles) parts.push(plural(tiles, "tile"));
+  if (layers) parts.push(plural(layers, "layer"));
+  if (diff.images.length) parts.push(plural(diff.images.length, "image"));
+  if (diff.settings.length) parts.push(plural(diff.settings.length, "line") + " of settings");
+  if (diff.other) parts.push(plural(diff.other, "other thing"));
+  const unread = diff.errors.length ? ` ${plural(diff.errors.length, "part")} cannot be read.` : "";
   return (parts.length ? `Different: ${parts.join(", ")}.` : "No difference.") + unread;
 }
 
@@ -83,6 +75,6 @@ export function verdict(diff) {
 export function fate(l) {
   if (l.a === null) return "added";
   if (l.b === null) return "removed";
-  if (l.differing) return many(l.differing, "tile") + " differ" + (l.differing === 1 ? "s" : "");
+  if (l.differing) return plural(l.differing, "tile") + " differ" + (l.differing === 1 ? "s" : "");
   return l.changed ? "changed" : "the same";
 }

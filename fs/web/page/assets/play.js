@@ -2,7 +2,7 @@
 import { cameraButtons, share, transport } from "./controls.js";
 import { clean, el } from "./dom.js";
 import { events } from "./events.js";
-import { dataURL, fetched, getData, getText, persist, root } from "./fetch.js";
+import { dataURL, fetched, getData, getJSON, persist, root } from "./fetch.js";
 import { keys } from "./keys.js";
 import { players } from "./players.js";
 import { stage } from "./stage.js";
@@ -28,7 +28,7 @@ const source = {
   url: (href) => new URL(href, new URL(`.view/1/about/${path}`, root)).href,
   file: (name) => new URL(`${path}/${name}`, root).href,
   get: (name, query, signal) => source.ask(() => getData(dataURL(name, path, query), signal), signal),
-  json: async (name) => JSON.parse(await source.ask(() => getText(source.file(name)))),
+  json: (name) => source.ask(() => getJSON(source.file(name))),
   down: false,
   async ask(make, signal) {
     const answer = await persist(make, (f) => source.trouble(f), signal);

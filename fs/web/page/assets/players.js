@@ -1,6 +1,6 @@
 // The players of the whole recording: search, and follow one.
 import { timeText } from "./clock.js";
-import { clean, el } from "./dom.js";
+import { clean, el, later, plural } from "./dom.js";
 import { button } from "./parts.js";
 
 /** players makes the list of them, asked for behind the first picture. */
@@ -8,11 +8,8 @@ export function players(view) {
   const field = el("input", { type: "search", placeholder: "name", "aria-label": "search players", oninput: () => soon() });
   const list = el("ul", { className: "rows" }), count = el("p", { className: "quiet", role: "status" });
   const more = button("More", "more players", null, null, () => load(next));
-  let next = null, timer = 0, control;
-  const soon = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => load(null), 250);
-  };
+  let next = null, control;
+  const soon = later(() => load(null), 250);
   const load = async (after) => {
     control?.abort();
     control = new AbortController();
@@ -20,7 +17,7 @@ export function players(view) {
       const { rows, total, next: then } = await view.source.get("players", { q: field.value, after, limit: 50 }, control.signal);
       if (after === null) list.replaceChildren();
       list.append(...rows.map(row));
-      count.textContent = `${total} player${total === 1 ? "" : "s"}`;
+      count.textContent = plural(total, "player");
       next = then;
       more.hidden = next === null;
     } catch (error) {

@@ -1,6 +1,7 @@
 // The rows of the list: what is known of a recording, in words.
+import { timeText } from "./clock.js";
+import { bdi, clean, count, el, moment, plural, size } from "./dom.js";
 import { root } from "./fetch.js";
-import { bdi, clean, count, duration, el, moment, size } from "./dom.js";
 
 // escapePath returns the path of a row as a URL has it, byte for byte.
 export function escapePath(row) {
@@ -11,8 +12,7 @@ export function escapePath(row) {
 // damage says in words what is wrong with a recording; "" where nothing is known to be.
 export function damage(row) {
   if (row.error) return `does not open: ${row.error}`;
-  if (row.problems > 0) return row.problems === 1 ? "1 problem" : `${count(row.problems)} problems`;
-  return "";
+  return row.problems > 0 ? plural(row.problems, "problem") : "";
 }
 
 // standing says how far a recording is known and came.
@@ -32,7 +32,7 @@ export function crowd(row) {
 
 // summary says how many recordings there are, and what could not be told.
 export function summary(answer) {
-  const all = answer.total === 1 ? "1 recording" : `${count(answer.total)} recordings`;
+  const all = plural(answer.total, "recording");
   const parts = [answer.matches === answer.total ? all : `${count(answer.matches)} of ${all}`];
   if (answer.unknown > 0) parts.push(`${count(answer.unknown)} cannot be judged without an index`);
   if (answer.unlisted > 0) parts.push(`${count(answer.unlisted)} archives were not looked into`);
@@ -65,7 +65,7 @@ export function rowOf(row) {
     cell("map cut", "map", row.map ? bdi(row.map) : ""),
     cell("players cut", "players", row.players?.length ? bdi(crowd(row)) : ""),
     cell("start number", "from", row.start ? el("time", { dateTime: row.start, textContent: moment(row.start), title: clean(row.start, 60) }) : ""),
-    cell("length number", "long", row.duration_ms === null ? "" : duration(row.duration_ms)),
+    cell("length number", "long", row.duration_ms === null ? "" : timeText(row.duration_ms)),
     cell("size number", "", row.size === null ? "" : size(row.size)),
     cell("state cut", "", state(row)));
   return el("li", { "data-testid": "row", "data-path": row.path }, link);

@@ -1,8 +1,8 @@
 // Echo VR from above and, below that, from the side: the length of the arena (z) to the right.
 import { msOf, tickOf, timeText } from "./clock.js";
-import { trail } from "./columns.js";
+import { places } from "./columns.js";
 import { clean, el } from "./dom.js";
-import { grid, label } from "./heights.js";
+import { circle, frame, grid, label, path, ring, trail } from "./draw.js";
 import { dark } from "./parts.js";
 import { placed } from "./view.js";
 
@@ -42,28 +42,20 @@ export function scene(view) {
     list.replaceChildren(...players.slice(0, 64).map((e) => el("li", {}, el("bdi", {}, clean(e.name, 40)), el("small", {}, ` ${clean(e.team, 12)} ${stateText(e.s ?? 0)}`))));
   }
 
-  function frame(ctx, camera, y0, y1, text) {
-    const x = camera.sx(place.z0), y = camera.sy(y0);
-    ctx.strokeStyle = view.colors.faint;
-    ctx.lineWidth = 1;
-    ctx.strokeRect(x, y, (place.z1 - place.z0) * camera.scale, (y1 - y0) * camera.scale);
-    label(ctx, text, x + 6, y + 11, view.colors, "left");
+  function drawArena(ctx, camera, y0, y1, text) {
+    frame(ctx, camera, [place.z0, y0, place.z1, y1], view.colors.faint);
+    label(ctx, text, camera.sx(place.z0) + 6, camera.sy(y0) + 11, view.colors, "left");
   }
 
   function drawTrail(ctx, camera, at, to) {
     const b = at.block, from = before(b, at.tick, trailMS);
     const old = from <= b.first ? view.blocks.look(b.first - b.step, b.step)?.block : null;
-    const way = [...(old ? trail(old, -1, before(old, old.last, trailMS - (b.ms ? msOf(b, at.tick) - b.ms[0] : 0)), old.last) : []), ...trail(b, -1, from, at.tick)];
+    const way = [...(old ? places(old, -1, before(old, old.last, trailMS - (b.ms ? msOf(b, at.tick) - b.ms[0] : 0)), old.last) : []), ...places(b, -1, from, at.tick)];
     ctx.strokeStyle = view.colors.ink;
-    ctx.lineCap = "round";
-    for (let i = 1; i < way.length; i++) {
+    trail(ctx, way.map((p) => pixel(camera, to(...p))), (i) => {
       ctx.globalAlpha = i / way.length;
       ctx.lineWidth = 1 + 3 * i / way.length;
-      ctx.beginPath();
-      ctx.moveTo(...pixel(camera, to(...way[i - 1])));
-      ctx.lineTo(...pixel(camera, to(...way[i])));
-      ctx.stroke();
-    }
+    });
     ctx.globalAlpha = 1;
   }
 
@@ -72,30 +64,23 @@ export function scene(view) {
   function drawDisc(ctx, x, y) {
     for (const [r, color] of [[8, view.colors.ink], [6, view.colors.paper], [3, view.colors.ink]]) {
       ctx.fillStyle = color;
-      ctx.beginPath();
-      ctx.arc(x, y, r, 0, 2 * Math.PI);
+      circle(ctx, x, y, r);
       ctx.fill();
     }
   }
 
   function drawPlayer(ctx, e, x, y, named) {
-    const r = 7, s = e.s ?? 0;
-    ctx.beginPath();
-    if (e.team === "blue") ctx.arc(x, y, r, 0, 2 * Math.PI);
-    else if (e.team === "orange") ctx.rect(x - r, y - r, 2 * r, 2 * r);
-    else { ctx.moveTo(x, y - r); ctx.lineTo(x + r, y + r); ctx.lineTo(x - r, y + r); ctx.closePath(); }
-    ctx.fillStyle = s & 4 ? view.colors.paper : paints()[e.team] ?? view.colors.faint;
-    ctx.strokeStyle = s & 4 ? paints()[e.team] ?? view.colors.faint : view.colors.ink;
+    const r = 7, s = e.s ?? 0, team = paints()[e.team] ?? view.colors.faint, followed = String(e.id) === String(view.follow);
+    if (e.team === "blue") circle(ctx, x, y, r);
+    else if (e.team === "orange") path(ctx, [x - r, y - r], [x + r, y - r], [x + r, y + r], [x - r, y + r]);
+    else path(ctx, [x, y - r], [x + r, y + r], [x - r, y + r]);
+    ctx.closePath();
+    ctx.fillStyle = s & 4 ? view.colors.paper : team;
+    ctx.strokeStyle = s & 4 ? team : view.colors.ink;
     ctx.lineWidth = s & 4 ? 3 : 1.5;
     ctx.fill();
     ctx.stroke();
-    if (s & 1 || String(e.id) === String(view.follow)) {
-      ctx.beginPath();
-      ctx.arc(x, y, r + 5, 0, 2 * Math.PI);
-      ctx.strokeStyle = String(e.id) === String(view.follow) ? view.colors.accent : view.colors.ink;
-      ctx.lineWidth = 2;
-      ctx.stroke();
-    }
+    if (s & 1 || followed) ring(ctx, x, y, r + 5, followed ? view.colors.accent : view.colors.ink);
     if (!named) return;
     label(ctx, `${clean(e.name, 24)} · ${clean(e.team, 12)}`, x, y - r - 10, view.colors);
     if (s) label(ctx, stateText(s), x, y + r + 11, view.colors);
@@ -109,8 +94,8 @@ export function scene(view) {
     draw(ctx, at, camera) {
       tell(at);
       grid(ctx, camera, view.colors, 5 * metre);
-      frame(ctx, camera, place.x0, place.x1, "from above");
-      frame(ctx, camera, place.level - place.high, place.level + place.high, "from the side");
+      drawArena(ctx, camera, place.x0, place.x1, "from above");
+      drawArena(ctx, camera, place.level - place.high, place.level + place.high, "from the side");
       for (const [to, named] of [[top, true], [side, false]]) {
         drawTrail(ctx, camera, at, to);
         for (const e of at.entities) {

@@ -1,8 +1,9 @@
 // Minecraft runs from above: x to the right, z down, height as colour and number.
-import { trail } from "./columns.js";
+import { places } from "./columns.js";
 import { clean, el } from "./dom.js";
-import { getText } from "./fetch.js";
-import { around, grid, Heights, label } from "./heights.js";
+import { around, circle, grid, label, path, trail } from "./draw.js";
+import { getJSON } from "./fetch.js";
+import { Heights } from "./heights.js";
 import { placed } from "./view.js";
 
 const block = 32;
@@ -36,7 +37,7 @@ export function scene(view) {
     asked?.abort();
     const { signal } = asked = new AbortController();
     try {
-      blocks = topmost(JSON.parse(await getText(view.source.file(`states/${tick}.json`), signal)).blocks);
+      blocks = topmost((await getJSON(view.source.file(`states/${tick}.json`), signal)).blocks);
       note.textContent = blocks.length ? `${blocks.length} columns of blocks changed until tick ${tick}.` : `No block changed until tick ${tick}.`;
     } catch (error) {
       if (signal.aborted) return;
@@ -71,22 +72,14 @@ export function scene(view) {
     ctx.fillStyle = e.y === null ? view.colors.faint : heights.color(e.y);
     ctx.strokeStyle = view.colors.ink;
     ctx.lineWidth = e.kind === "player" ? 2.5 : 1.25;
-    ctx.beginPath();
-    if (e.kind === "player") ctx.arc(sx, sy, r, 0, 2 * Math.PI);
-    else {
-      ctx.moveTo(sx, sy - r);
-      ctx.lineTo(sx + r, sy);
-      ctx.lineTo(sx, sy + r);
-      ctx.lineTo(sx - r, sy);
-      ctx.closePath();
-    }
+    if (e.kind === "player") circle(ctx, sx, sy, r);
+    else path(ctx, [sx, sy - r], [sx + r, sy], [sx, sy + r], [sx - r, sy]);
+    ctx.closePath();
     ctx.fill();
     ctx.stroke();
     if (e.a !== null) { // yaw 0 looks to +z, 64 to -x
       const turn = e.a / 256 * 2 * Math.PI;
-      ctx.beginPath();
-      ctx.moveTo(sx, sy);
-      ctx.lineTo(sx - Math.sin(turn) * r * 2, sy + Math.cos(turn) * r * 2);
+      path(ctx, [sx, sy], [sx - Math.sin(turn) * r * 2, sy + Math.cos(turn) * r * 2]);
       ctx.stroke();
     }
     if (!named) return;
@@ -96,16 +89,9 @@ export function scene(view) {
   }
 
   function drawTrail(ctx, at, camera) {
-    const way = trail(at.block, at.entities.find((e) => e.kind === "player")?.id, at.tick - 200, at.tick);
+    const way = places(at.block, at.entities.find((e) => e.kind === "player")?.id, at.tick - 200, at.tick);
     ctx.lineWidth = 3;
-    ctx.lineCap = "round";
-    for (let i = 1; i < way.length; i++) {
-      ctx.strokeStyle = heights.color(way[i][1]);
-      ctx.beginPath();
-      ctx.moveTo(camera.sx(way[i - 1][0]), camera.sy(way[i - 1][2]));
-      ctx.lineTo(camera.sx(way[i][0]), camera.sy(way[i][2]));
-      ctx.stroke();
-    }
+    trail(ctx, way.map(([x, , z]) => [camera.sx(x), camera.sy(z)]), (i) => { ctx.strokeStyle = heights.color(way[i][1]); });
   }
 
   /** banner names the markers of the last two seconds. */

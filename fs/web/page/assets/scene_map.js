@@ -1,7 +1,7 @@
 // A map: its layers as the tree draws them, the tile under the cursor, and what another map has else.
 import { clean } from "./dom.js";
-import { getRange, getText, root } from "./fetch.js";
-import { grid } from "./heights.js";
+import { frame, grid } from "./draw.js";
+import { getJSON, getRange, root } from "./fetch.js";
 import { cellRange, hasTiles, indexes, layerName, shift, spots, unit, visible } from "./maps.js";
 import { comparePanel, itemsPanel, layersPanel } from "./map_panels.js";
 import { Pictures } from "./pictures.js";
@@ -61,7 +61,7 @@ class Comparison {
   static async load(view, path, signal) {
     const diff = await view.source.get("mapdiff", { with: path }, signal);
     const escaped = path.split("/").map(encodeURIComponent).join("/");
-    const map = JSON.parse(await getText(new URL(`${escaped}/map.json`, root), signal));
+    const map = await getJSON(new URL(`${escaped}/map.json`, root), signal);
     return new Comparison(path, diff, (pair) => {
       const layer = pair?.differing && map.layers[pair.b];
       return layer && { layer, file: new URL(`${escaped}/${layer.path}.txt`, root) };
@@ -74,7 +74,7 @@ class Comparison {
 
 /** scene shows a map. */
 export async function scene(view) {
-  const map = JSON.parse(await getText(view.source.file("map.json")));
+  const map = await getJSON(view.source.file("map.json"));
   const game = map.layers.findLast((l) => l.kind === "game" && hasTiles(l));
   const hidden = new Set(indexes(view.keys.h));
   let parallax = false, cursor = null, comparison = null, listed = null, panel;
@@ -196,11 +196,7 @@ export async function scene(view) {
         const img = pictures.of.get(l)?.img;
         if (img) drawLayer(ctx, camera, l, img);
       }
-      if (game) {
-        ctx.lineWidth = 1;
-        ctx.strokeStyle = view.colors.faint;
-        ctx.strokeRect(camera.sx(0), camera.sy(0), game.width * unit * camera.scale, game.height * unit * camera.scale);
-      }
+      if (game) frame(ctx, camera, [0, 0, game.width * unit, game.height * unit], view.colors.faint);
       if (comparison) drawDiffering(ctx, camera);
       const [x, y] = cursor ?? [Math.floor(camera.x / unit), Math.floor(camera.y / unit)];
       cells.ask(x, y, visibleLayers, (l) => comparison?.other(comparison.by.get(l.index)));

@@ -1,6 +1,6 @@
 // NetHack: the screen as text, a save a key press, and what a save says of hero and pack.
 import { clean, el } from "./dom.js";
-import { getText } from "./fetch.js";
+import { getJSON } from "./fetch.js";
 import { button } from "./parts.js";
 import { changes, heroText, itemText } from "./saves.js";
 
@@ -31,7 +31,7 @@ export function scene(view) {
   }
   new ResizeObserver(fit).observe(view.stage);
 
-  const saved = async (tick, signal) => (tick < view.first ? null : JSON.parse(await getText(view.source.file(`states/${tick}.json`), signal)));
+  const saved = async (tick, signal) => (tick < view.first ? null : getJSON(view.source.file(`states/${tick}.json`), signal));
 
   async function rest(at) {
     asked?.abort();

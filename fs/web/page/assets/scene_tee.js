@@ -1,5 +1,6 @@
 // Teehistorian: tees on their map, drawn by strokes of our own.
 import { clean } from "./dom.js";
+import { around, circle, label, path, ring } from "./draw.js";
 import { dark } from "./parts.js";
 import { ground, cast } from "./ground.js";
 import { placed } from "./view.js";
@@ -27,7 +28,7 @@ export function scene(view) {
     legend: "A dashed line is where a held hook would go: along the aim, 380 units or to the first solid tile. The recording does not say whether it held. "
       + "Colours are teams; in team 0 everybody has an own one. A ring: who is followed. ⚑: finished. … : writes.",
     kinds: ["join", "leave", "name", "chat", "command", "vote", "kill", "emote", "team", "finish", "save", "load", "login", "other"],
-    extent: (at) => map.bounds ?? around(at),
+    extent: (at) => map.bounds ?? around((at?.entities ?? []).filter((e) => e.x !== null).map((e) => [e.x, e.y])),
     entities: (at, camera) => placed(at.entities, camera),
     facts: (at) => ({ hooks: at ? hooks(at) : [] }),
     draw(ctx, at, camera) {
@@ -42,27 +43,16 @@ export function scene(view) {
   };
 }
 
-/** around is the stretch in which all are. */
-function around(at) {
-  const there = at?.entities.filter((e) => e.x !== null) ?? [];
-  if (!there.length) return null;
-  const x = there.map((e) => e.x), y = there.map((e) => e.y);
-  return [Math.min(...x), Math.min(...y), Math.max(...x), Math.max(...y)];
-}
-
 function hook(ctx, camera, c, e, to) {
   ctx.strokeStyle = c.ink;
   ctx.lineWidth = Math.max(1.25, 2 * camera.scale);
   ctx.setLineDash([5, 4]);
-  ctx.beginPath();
-  ctx.moveTo(camera.sx(e.x), camera.sy(e.y));
-  ctx.lineTo(camera.sx(to.x), camera.sy(to.y));
+  path(ctx, [camera.sx(e.x), camera.sy(e.y)], [camera.sx(to.x), camera.sy(to.y)]);
   ctx.stroke();
   ctx.setLineDash([]);
   if (!to.hit) return;
   ctx.fillStyle = c.ink;
-  ctx.beginPath();
-  ctx.arc(camera.sx(to.x), camera.sy(to.y), Math.max(2, 4 * camera.scale), 0, 7);
+  circle(ctx, camera.sx(to.x), camera.sy(to.y), Math.max(2, 4 * camera.scale));
   ctx.fill();
 }
 
@@ -85,12 +75,7 @@ function tee(ctx, camera, e, followed, c) {
     ctx.fillStyle = "#111";
     for (const side of [-1, 1]) ctx.fillRect(x + dx * r * 0.46 + side * r * 0.24 - r / 14, y - r * 0.12 + dy * r * 0.4 - r / 10, r / 7, r / 5);
   }
-  if (!followed) return;
-  ctx.strokeStyle = c.accent;
-  ctx.lineWidth = 2;
-  ctx.beginPath();
-  ctx.arc(x, y, r + 6, 0, 7);
-  ctx.stroke();
+  if (followed) ring(ctx, x, y, r + 6, c.accent);
 }
 
 function oval(ctx, x, y, rx, ry) {
@@ -104,9 +89,7 @@ function line(ctx, x0, y0, x1, y1) {
   ctx.save();
   ctx.lineWidth *= 2;
   ctx.lineCap = "round";
-  ctx.beginPath();
-  ctx.moveTo(x0, y0);
-  ctx.lineTo(x1, y1);
+  path(ctx, [x0, y0], [x1, y1]);
   ctx.stroke();
   ctx.restore();
 }
@@ -114,21 +97,10 @@ function line(ctx, x0, y0, x1, y1) {
 /** names are above heads; in a crowd seen from afar, only that of who is followed. */
 function names(ctx, camera, there, view) {
   const all = there.length <= 24 || camera.scale > 0.3;
-  ctx.font = "600 12px system-ui, sans-serif";
-  ctx.textAlign = "center";
-  ctx.lineJoin = "round";
   for (const e of there) {
     if (!all && String(e.id) !== String(view.follow)) continue;
     label(ctx, clean(e.name, 24) + teamText(e) + (e.s & 8 ? " · menu" : ""), camera.sx(e.x), camera.sy(e.y) - Math.max(4, radius * camera.scale) - 8, view.colors);
   }
-}
-
-function label(ctx, text, x, y, c) {
-  ctx.strokeStyle = c.halo;
-  ctx.lineWidth = 4;
-  ctx.strokeText(text, x, y);
-  ctx.fillStyle = c.ink;
-  ctx.fillText(text, x, y);
 }
 
 /** bubbles are what was said in the last seconds, finishes, and dots of who writes. */
@@ -150,12 +122,14 @@ const spoken = (e) => clean(e.say ?? "⚑ " + e.text.replace(/^.*? (?=finished i
 
 function bubble(ctx, text, x, y, c) {
   ctx.font = "12px system-ui, sans-serif";
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
   const wide = ctx.measureText(text).width + 14;
   ctx.fillStyle = c.halo;
   ctx.strokeStyle = c.faint;
   ctx.lineWidth = 1;
   ctx.beginPath();
-  ctx.roundRect(x - wide / 2, y - 15, wide, 21, 7);
+  ctx.roundRect(x - wide / 2, y - 11, wide, 21, 7);
   ctx.fill();
   ctx.stroke();
   ctx.fillStyle = c.ink;

@@ -1,6 +1,6 @@
 // The timeline: who was there and how much happened, marks, holes, and the place that is shown.
 import { place } from "./controls.js";
-import { clean, el } from "./dom.js";
+import { clean, el, plural } from "./dom.js";
 import { colors, dark } from "./parts.js";
 
 /** timeline makes the slider of a view, and what jumps between marks. */
@@ -135,7 +135,7 @@ function holes(view) {
     try {
       const index = await view.source.json("index.json");
       view.holes = holesOf(index, view.first, view.last);
-      title.textContent = `${index.problems.length} problem${index.problems.length === 1 ? "" : "s"}`;
+      title.textContent = plural(index.problems.length, "problem");
       list.replaceChildren(...index.problems.slice(0, 100).map((p) => el("li", {}, clean(`${p.code} at byte ${p.offset}: ${p.message}`))));
       box.hidden = false;
       view.tell("grow");

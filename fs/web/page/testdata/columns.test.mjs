@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decode, runs, stateAt, sums, trail } from "../assets/columns.js";
+import { decode, places, runs, stateAt, sums } from "../assets/columns.js";
 
 const track = (id, at, x, more) => ({
   id, name: "n" + id, team: "0", kind: "tee", at, n: x.length, x, y: x.map(() => 0), a: null, s: null, ...more,
@@ -49,7 +49,7 @@ test("what is not known stays null", () => {
   const b = decode(block(0, 1, [{ ...track(1, 0, [1, 1]), x: null, y: null }]));
   const e = stateAt(b, 0.5).entities[0];
   assert.deepEqual([e.x, e.y, e.a, e.s], [null, null, null, null]);
-  assert.deepEqual(trail(b, 1, 0, 9), []);
+  assert.deepEqual(places(b, 1, 0, 9), []);
 });
 
 test("the game and the screens", () => {
@@ -61,7 +61,7 @@ test("the game and the screens", () => {
   assert.deepEqual([0, 1, 2, 3].map((t) => stateAt(b, t).screen), [["a", "b"], ["a", "c"], null, ["d", "c"]]);
 });
 
-test("a trail is the places between two ticks", () => {
+test("places are those between two ticks", () => {
   const b = decode(block(0, 2, [track(-1, 0, [5, 1, 1, 1], { z: [1, 1, 1, 1] })]));
-  assert.deepEqual(trail(b, -1, 2, 5), [[6, 0, 2], [7, 0, 3]]);
+  assert.deepEqual(places(b, -1, 2, 5), [[6, 0, 2], [7, 0, 3]]);
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure, dataURL, failureOf, fetched, getData, parse, persist, root, waitOf } from "../assets/fetch.js";
-import { clean, duration, moment, size } from "../assets/dom.js";
+import { timeText } from "../assets/clock.js";
+import { clean, moment, size } from "../assets/dom.js";
 
 test("waits double to half a minute", () => {
   assert.deepEqual([1, 2, 3, 4, 5, 6, 40].map(waitOf), [1000, 2000, 4000, 8000, 16000, 30000, 30000]);
@@ -53,7 +54,7 @@ test("who ended the question hears no failure", async () => {
 });
 
 test("numbers are words", () => {
-  assert.deepEqual([0, 59999, 60000, 3599000, 3600000, 360000000].map(duration), ["0:00", "0:59", "1:00", "59:59", "1:00:00", "100:00:00"]);
+  assert.deepEqual([0, 59999, 60000, 3599000, 3600000, 360000000].map((ms) => timeText(ms)), ["0:00", "0:59", "1:00", "59:59", "1:00:00", "100:00:00"]);
   assert.deepEqual([0, 999, 1000, 99400, 1e6, 2.5e9, 9e14].map(size), ["0 B", "999 B", "1.0 kB", "99.4 kB", "1.0 MB", "2.5 GB", "900.0 TB"]);
   assert.equal(moment("2026-11-21T18:05:06.123Z", true), "2026-11-21 18:05:06");
   assert.equal(clean("a\u0000b\u202ec\nd"), "a\ufffdb\ufffdc\ufffdd");

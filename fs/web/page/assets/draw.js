@@ -1,0 +1,83 @@
+// What scenes draw with: paths, labels, a grid, trails.
+
+/** path begins one of straight lines from place to place. */
+export function path(ctx, ...places) {
+  ctx.beginPath();
+  for (const [x, y] of places) ctx.lineTo(x, y);
+}
+
+/** circle begins one around a place. */
+export function circle(ctx, x, y, r) {
+  ctx.beginPath();
+  ctx.arc(x, y, r, 0, 2 * Math.PI);
+}
+
+/** ring draws a circle around who is followed, or has something. */
+export function ring(ctx, x, y, r, color) {
+  circle(ctx, x, y, r);
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 2;
+  ctx.stroke();
+}
+
+/** trail draws the way through places; style sets how the i-th part of it looks. */
+export function trail(ctx, places, style) {
+  ctx.lineCap = "round";
+  for (let i = 1; i < places.length; i++) {
+    style(i);
+    path(ctx, places[i - 1], places[i]);
+    ctx.stroke();
+  }
+}
+
+/** label writes a text with a halo, so that it can be read on anything. */
+export function label(ctx, text, x, y, colors, align = "center") {
+  ctx.font = "12px system-ui, sans-serif";
+  ctx.textAlign = align;
+  ctx.textBaseline = "middle";
+  ctx.lineJoin = "round";
+  ctx.lineWidth = 4;
+  ctx.strokeStyle = colors.halo;
+  ctx.strokeText(text, x, y);
+  ctx.fillStyle = colors.ink;
+  ctx.fillText(text, x, y);
+}
+
+/** grid draws lines every so many numbers, as many as can be told apart. */
+export function grid(ctx, camera, colors, per) {
+  let step = per;
+  while (step * camera.scale < 24) step *= step === per ? 5 : 2;
+  ctx.strokeStyle = colors.grid;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let x = Math.ceil(camera.wx(0) / step) * step; x < camera.wx(camera.width); x += step) {
+    const sx = Math.round(camera.sx(x)) + 0.5;
+    ctx.moveTo(sx, 0);
+    ctx.lineTo(sx, camera.height);
+  }
+  for (let y = Math.ceil(camera.wy(0) / step) * step; y < camera.wy(camera.height); y += step) {
+    const sy = Math.round(camera.sy(y)) + 0.5;
+    ctx.moveTo(0, sy);
+    ctx.lineTo(camera.width, sy);
+  }
+  ctx.stroke();
+}
+
+/** frame draws the edge of [x0, y0, x1, y1]. */
+export function frame(ctx, camera, [x0, y0, x1, y1], color) {
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(camera.sx(x0), camera.sy(y0), (x1 - x0) * camera.scale, (y1 - y0) * camera.scale);
+}
+
+/** around is [x0, y0, x1, y1] of places [x, y], null without any. */
+export function around(places) {
+  const box = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x, y] of places) {
+    box[0] = Math.min(box[0], x);
+    box[1] = Math.min(box[1], y);
+    box[2] = Math.max(box[2], x);
+    box[3] = Math.max(box[3], y);
+  }
+  return box[0] <= box[2] ? box : null;
+}
