@@ -65,3 +65,13 @@ test("places are those between two ticks", () => {
   const b = decode(block(0, 2, [track(-1, 0, [5, 1, 1, 1], { z: [1, 1, 1, 1] })]));
   assert.deepEqual(places(b, -1, 2, 5), [[6, 0, 2], [7, 0, 3]]);
 });
+
+test("a crowd at the ends of 32 bits is shown, and hostile counts end", () => {
+  const ends = [-(2 ** 31), 2 ** 32 - 1, -(2 ** 32) + 1, 0];
+  const b = decode(block(8589934, 1, Array.from({ length: 1024 }, (_, i) => track(i, 0, ends, { name: "<b>".repeat(20000), s: [1e15, 1] }))));
+  const s = stateAt(b, b.first + 1.5);
+  assert.equal(s.entities.length, 1024);
+  assert.ok(s.entities.every((e) => e.x === 2147483647 && e.s === 1), "no line from end to end");
+  assert.equal(b.tracks[0].s.length, 4);
+  assert.deepEqual(stateAt(decode({ ...block(0, 1, []), frames: 1 }), 2147483647).entities, []);
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Failure, dataURL, failureOf, fetched, getData, parse, persist, root, waitOf } from "../assets/fetch.js";
+import { Failure, dataURL, failureOf, fetched, getData, getJSON, parse, persist, root, waitOf } from "../assets/fetch.js";
 import { timeText } from "../assets/clock.js";
 import { clean, moment, size } from "../assets/dom.js";
 
@@ -42,6 +42,27 @@ test("it asks until there is an answer", async () => {
   assert.equal(value.x, "é");
   assert.deepEqual(told, [1000, 2000, null]);
   assert.deepEqual([fetched.requests - before.requests, fetched.bytes - before.bytes], [3, 16]);
+});
+
+test("a server in trouble is asked again, and one of another version is not", async () => {
+  const answers = [
+    () => Promise.reject(new TypeError("refused")), () => new Response("busy\n", { status: 503 }), () => new Response('{"v":1,"ro'),
+    () => new Response(new ReadableStream({ start: (c) => c.error(new TypeError("cut")) })), () => new Response('{"v":1,"rows":[]}'),
+  ];
+  const told = [];
+  globalThis.fetch = async () => answers.shift()();
+  await persist(() => getData(dataURL("list")), (f) => {
+    told.push(f && [f.wait, f.sentence]);
+    f?.retry();
+  });
+  assert.deepEqual(told, [
+    [1000, "The server does not answer."], [2000, "The server is busy, or what it shows has just changed."],
+    [4000, "The server sent half an answer."], [8000, "The server stopped in the middle of an answer."], null,
+  ]);
+  globalThis.fetch = async () => new Response('{"v":2}');
+  await assert.rejects(persist(() => getData(dataURL("list")), () => assert.fail("it asks again")), /another version/);
+  globalThis.fetch = async () => new Response('{"tick":');
+  await assert.rejects(getJSON(dataURL("list")), (e) => e instanceof Failure && e.again);
 });
 
 test("who ended the question hears no failure", async () => {
