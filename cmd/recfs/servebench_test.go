@@ -65,7 +65,7 @@ func BenchmarkServe(b *testing.B) {
 			var ofEight [2]float64 // what a request of 8 readers takes
 			for _, readers := range []int{1, 8, 200} {
 				b.Run(fmt.Sprintf("%s/%s/%d", name, what, readers), func(b *testing.B) {
-					n := max(1, 400/readers)
+					n := 50 // a connection takes more than a request
 					if what == "whole" {
 						n = max(1, 64<<20/size/readers)
 					}
