@@ -76,8 +76,8 @@ func TestCompletion(t *testing.T) {
 				"recfs cat maps/new.map/set":        "recfs cat maps/new.map/settings.cfg",
 				"recfs cat ~/maps/new.map/set":      "recfs cat ~/maps/new.map/settings.cfg",
 				`recfs cat our\ server/new.map/set`: `recfs cat our\ server/new.map/settings.cfg`,
-				"recfs find --format d":             "recfs find --format datafile",
-				"recfs find --format=d":             "recfs find --format=datafile",
+				"recfs find --format da":            "recfs find --format datafile",
+				"recfs find --format=da":            "recfs find --format=datafile",
 				"recfs cat --mapres=ma":             "recfs cat --mapres=maps/",
 			} {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
