@@ -131,7 +131,7 @@ func TestRemoteUsage(t *testing.T) {
 		"ls https://u:secret@h/":                "https://h/: a user and a password come from the netrc, not from the URL",
 		"ls s3://":                              "s3: not the name of a bucket; a source is s3://BUCKET/PREFIX",
 		"ls sftp://u:secret@host/srv":           "recfs does not read sftp://, but s3://, http:// and https://; mount it first with sshfs or rclone",
-		"mount ssh://host/srv far":              "recfs does not read ssh://",
+		"mount -f ssh://host/srv far":           "recfs does not read ssh://",
 		"ls --remote-requests 0 s3://b":         "--remote-requests is 1 or more, not 0",
 		"ls --remote-timeout 1ms s3://b":        "--remote-timeout is 1s or more, not 1ms",
 		"ls --endpoint-url ftp://secret s3://b": "--endpoint-url: not an address such as https://HOST:PORT",
