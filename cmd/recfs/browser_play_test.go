@@ -197,6 +197,12 @@ func TestBrowserEvents(t *testing.T) {
 	b.wait("recfs.events.length === 1 && recfs.events[0].t === 6320")
 	b.click("event")
 	b.wait("recfs.ready && recfs.tick === 6320")
+	b.open("/.view/play/" + busy + "#t=20001")
+	b.wait("recfs.ready && recfs.events.length > 10")
+	for _, way := range []string{"next", "previous"} {
+		b.text(`document.querySelector("[data-testid=event-` + way + `]").click()`)
+		b.wait(`recfs.ready && recfs.events.some((e) => e.t === recfs.tick) && recfs.tick ` + map[string]string{"next": ">", "previous": "<="}[way] + ` 20001`)
+	}
 }
 
 // Names, chat and events are text, whatever is in them.

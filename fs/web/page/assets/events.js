@@ -32,7 +32,8 @@ export function events(view) {
   view.on("grow", () => list.grown());
   view.on("follow", () => { if (only.checked) filter(); });
   view.event = (way) => list.step(way);
-  view.side("Events", "events", el("div", { className: "filters" }, kind, words, el("label", {}, only, " of who is followed")), rows,
+  const steps = [button("up", "previous event", "N", "event-previous", () => list.step(-1)), button("down", "next event", "n", "event-next", () => list.step(1))];
+  view.side("Events", "events", el("div", { className: "filters" }, kind, words, ...steps, el("label", {}, only, " of who is followed")), rows,
     el("p", {}, status, stop));
   stop.hidden = true;
 }
