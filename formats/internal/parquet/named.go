@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"path"
@@ -34,8 +33,10 @@ func NamedSize(bare int64, groups int, at string) int64 {
 	if more <= maxOriginBound {
 		more *= 3 // with both bounds
 	}
-	source := binary.AppendUvarint([]byte(path.Base(at)), uint64(len(path.Base(at))))
-	size := bare + int64(len(source)-1+groups*more)
+	var source thrift
+	source.text(path.Base(at))
+	const empty = 1 // bytes of the name in bare
+	size := bare + int64(len(source.b)-empty+groups*more)
 	if size > block { // what follows a group may lie a block later
 		size += int64(groups) * block
 	}
