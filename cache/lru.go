@@ -187,25 +187,20 @@ func (r *Ref[K, V]) Release() {
 
 // Forget ends one use of a value that is not likely to be used again: if nobody else uses it, it is
 // not kept.
-func (r *Ref[K, V]) Forget() {
+func (r *Ref[K, V]) Forget() { r.end(false) }
+
+// Discard ends one use of a value that has failed: whoever asks from now on has it opened anew.
+func (r *Ref[K, V]) Discard() { r.end(true) }
+
+// end ends one use, and drops a value that nobody else uses, or any.
+func (r *Ref[K, V]) end(always bool) {
 	r.l.mu.Lock()
 	defer r.l.unlock()
-	if r.users--; r.users == 0 && r.place != nil {
+	if r.users--; r.place != nil && (always || r.users == 0) {
 		r.l.drop(r)
 		return
 	}
 	r.closeUnused() // it was dropped while it was in use
-}
-
-// Discard ends one use of a value that has failed: who asks from now on has it opened anew.
-func (r *Ref[K, V]) Discard() {
-	r.l.mu.Lock()
-	defer r.l.unlock()
-	if r.users--; r.place == nil {
-		r.closeUnused() // it was dropped while it was in use
-		return
-	}
-	r.l.drop(r)
 }
 
 // Drop closes the value for k if nobody uses it, and reports whether it did.
