@@ -127,13 +127,7 @@ http {
 	}
 }`, dir, addr, cert, key, strings.TrimSuffix(strings.TrimSpace(blocks[0][1]), "}"), blocks[1][1], p.s3), 0o666))
 	proxy := exec.CommandContext(t.Context(), nginx, "-p", dir, "-c", config)
-	proxy.Cancel = func() error { return proxy.Process.Signal(os.Interrupt) }
-	proxy.Stderr = t.Output()
-	must(t, proxy.Start())
-	defer func() {
-		_ = proxy.Process.Signal(os.Interrupt)
-		_ = proxy.Wait() // it tells of the signal
-	}()
+	startProxy(t, proxy)
 	top := "https://" + addr + "/archive/"
 	ask := checkBelow(t, top)
 	_, body, err := ask("PROPFIND", top+"hcrp/tiny.hcrp/")
@@ -166,6 +160,18 @@ http {
 			t.Errorf("%s: %s, %v", from, got, err)
 		}
 	}
+}
+
+// startProxy runs a proxy until the end of the test.
+func startProxy(t *testing.T, proxy *exec.Cmd) {
+	t.Helper()
+	proxy.Cancel = func() error { return proxy.Process.Signal(os.Interrupt) }
+	proxy.Stderr = t.Output()
+	must(t, proxy.Start())
+	t.Cleanup(func() {
+		_ = proxy.Process.Signal(os.Interrupt)
+		_ = proxy.Wait() // it tells of the signal
+	})
 }
 
 // checkBelow follows the links of pages behind a proxy, where they stay below its path. It returns
@@ -240,13 +246,7 @@ https://%s {
 }`, addr, cert, key, blocks[0][1]), 0o666))
 	proxy := exec.CommandContext(t.Context(), caddy, "run", "--config", config, "--adapter", "caddyfile")
 	proxy.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
-	proxy.Cancel = func() error { return proxy.Process.Signal(os.Interrupt) }
-	proxy.Stderr = t.Output()
-	must(t, proxy.Start())
-	defer func() {
-		_ = proxy.Process.Signal(os.Interrupt)
-		_ = proxy.Wait() // it tells of the signal
-	}()
+	startProxy(t, proxy)
 	top := "https://" + addr + "/archive/"
 	_, want, err := checkBelow(t, top)("GET", top+"hcrp/tiny.hcrp/header.json")
 	must(t, err)
