@@ -68,7 +68,7 @@ func contents(ctx context.Context, root nodes.Dir) (map[string]string, error) {
 }
 
 // TestStreamedTree compares the tree of a map in a cache that is too small for its layers with that
-// in a large one, for ten readers at once, and looks at what it takes.
+// in a large one, for four readers at once, and looks at what it takes.
 func TestStreamedTree(t *testing.T) {
 	nodestest.Long(t)
 	const readers = 4
