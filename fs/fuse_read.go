@@ -9,7 +9,6 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -95,38 +94,14 @@ func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (resu
 			result.Done()
 			result = nil
 		}
-		c, err := s.acquire(ctx, it)
-		if err != nil {
-			return err
-		}
-		n := 0
-		if result, err = readFrom(ctx, c.Value.Content, buf, off); err == nil {
-			n = result.Size()
-		}
-		served(c, off, int64(n))
-		return err
+		return s.contents.Read(ctx, it.key, it.File, off, func(c nodes.Content) (n int, err error) {
+			if result, err = readFrom(ctx, c, buf, off); err == nil {
+				n = result.Size()
+			}
+			return n, err
+		})
 	})
 	return result, err
-}
-
-// acquire returns the open Content of the item. What it keeps in memory counts in the account until
-// it is closed, which is when others need the memory and nobody reads it at that moment.
-func (s *server) acquire(ctx context.Context, it item) (*contentRef, error) {
-	return s.contents.Acquire(ctx, it.key, func(ctx context.Context) (*content, error) {
-		c, err := it.File.Open(ctx)
-		if err != nil {
-			return nil, err
-		}
-		opened := &content{Content: c}
-		if n := nodes.Held(c); n > uncountedBytes && s.account != nil {
-			if opened.held, err = cache.Charge(ctx, n); err != nil {
-				opened.close()
-				return nil, err
-			}
-			opened.held.Keep(func() bool { return s.contents.Drop(it.key) })
-		}
-		return opened, nil
-	})
 }
 
 // within runs a READ as one request of the account, which may begin it again.

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
-	"pgregory.net/rapid"
 
 	"recfs/cache"
 	"recfs/nodes"
@@ -94,32 +93,27 @@ func TestContentsCount(t *testing.T) {
 	}
 }
 
-// The sum of reads says the same as a count for every byte.
-func TestCover(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		const size = 40
-		var sum uint64
-		var counts [size]int
-		for range rapid.IntRange(0, 12).Draw(rt, "reads") {
-			start := rapid.IntRange(0, size).Draw(rt, "start")
-			end := rapid.IntRange(start, size).Draw(rt, "end")
-			sum += cover(int64(start), int64(end))
-			for i := start; i < end; i++ {
-				counts[i]++
-			}
+// A file of which a read failed is opened anew for the next READ.
+func TestFailedContentIsNotKept(t *testing.T) {
+	opens := 0
+	file := nodes.Stream(64, func(context.Context) (nodes.Content, error) {
+		if opens++; opens == 1 {
+			failing := nodes.NewPieces(func(context.Context, int) ([]byte, error) { return nil, errors.New("bad block") })
+			failing.Add(64)
+			return failing, nil
 		}
-		if want := counts == [size]int(ones(size)); (sum == cover(0, size)) != want {
-			rt.Fatalf("the sum is %x of %v", sum, counts)
-		}
+		return nodes.BytesContent(make([]byte, 64)), nil
 	})
-}
-
-func ones(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = 1
+	k := newKernel(t, nodes.List(nodes.Entry{Name: "f", File: file}), Options{})
+	id := k.walk("f").NodeId
+	for i, want := range []fuse.Status{fuse.EIO, fuse.OK, fuse.OK} {
+		if _, status := k.read(id, 0, 10); status != want {
+			t.Errorf("read %d: %v, want %v", i, status, want)
+		}
 	}
-	return list
+	if opens != 2 {
+		t.Errorf("opened %d times", opens)
+	}
 }
 
 // A countedFile counts how often it was opened and how many of its Contents

@@ -14,8 +14,22 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"recfs/cache"
+	"recfs/fs/opened"
 	"recfs/nodes"
 )
+
+// Contents that READs used last stay open: without OPEN and RELEASE nobody says when a file is in
+// use. The kernel keeps what it got; a byte that it reads twice it had no room for.
+const (
+	maxContents  = 64
+	contentsIdle = 10 * time.Second
+)
+
+// A contentKey names an open file: entry index of a directory, or the numbered node itself (-1).
+type contentKey struct {
+	node  *node
+	index int
+}
 
 // A server is the tree as a filesystem on the kernel's protocol.
 type server struct {
@@ -30,7 +44,7 @@ type server struct {
 
 	drop     func(id uint64) // has the kernel forget the pages of a node; nil: there is no kernel
 	table    *table
-	contents *contents
+	contents opened.Files[contentKey]
 	account  *cache.Cache
 	listings listings
 	counters counters
@@ -45,7 +59,7 @@ func newServer(root nodes.Dir, opt *Options) *server {
 		plus:          opt.ReadDirPlus,
 		space:         opt.Space,
 		pending:       procPending,
-		contents:      newContents(),
+		contents:      opened.New[contentKey](maxContents, contentsIdle, true),
 		account:       opt.Cache,
 		entryTimeout:  opt.EntryTimeout,
 		log:           opt.logger(),

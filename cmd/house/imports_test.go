@@ -116,14 +116,15 @@ var house = []room{
 		},
 	},
 	{
-		dir: "fs", allow: []string{"recfs/cache", "recfs/nodes"},
+		dir: "fs", allow: []string{"recfs/cache", "recfs/nodes", "recfs/fs/opened"},
 		special: map[string][]string{
 			"fuse*.go":  {"github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/..."},
 			"mount*.go": {"github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/..."},
 			"errno*.go": {"github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/..."},
 		},
 	},
-	{dir: "fs/web", allow: []string{"recfs/cache", "recfs/nodes", "recfs/fs/web/page", "github.com/rclone/gofakes3/signature"}},
+	{dir: "fs/opened", allow: []string{"recfs/cache", "recfs/nodes"}},
+	{dir: "fs/web", allow: []string{"recfs/cache", "recfs/nodes", "recfs/fs/opened", "recfs/fs/web/page", "github.com/rclone/gofakes3/signature"}},
 	{dir: "fs/web/page", allow: []string{"recfs/cache", "recfs/nodes", "recfs/nodes/play"}},
 	{
 		dir: "cmd/recfs", allow: []string{

@@ -5,25 +5,12 @@ import (
 	"io"
 	"time"
 
-	"recfs/cache"
+	"recfs/fs/opened"
 	"recfs/nodes"
 )
 
-const (
-	contentsIdle   = 3 * time.Second
-	uncountedBytes = 64 << 10 // what an open content may keep in memory that counts as nothing
-)
-
-// An openContent is a file that is open for all requests that read this version of it.
-type openContent struct {
-	nodes.Content
-	held *cache.Held // what it keeps in memory; nil: next to nothing
-}
-
-func (c *openContent) close() {
-	nodes.CloseContent(c.Content)
-	c.held.Free()
-}
+// contentsIdle is how long a file stays open after it was read.
+const contentsIdle = 3 * time.Second
 
 // A contentKey is the ETag of a file, or the object that has none.
 type contentKey struct {
@@ -33,10 +20,8 @@ type contentKey struct {
 
 // newContents returns the contents that were read last. Those who may work at a time read them, and
 // for as many their clients take the time to ask for more.
-func newContents(working int) *cache.LRU[contentKey, *openContent] {
-	return cache.NewLRU[contentKey](cache.LRUOptions[*openContent]{
-		Max: 2 * working, Idle: contentsIdle, Close: (*openContent).close,
-	})
+func newContents(working int) opened.Files[contentKey] {
+	return opened.New[contentKey](2*working, contentsIdle, false)
 }
 
 // An object is a file as a request found it. Between two reads it may be closed, as others need the
@@ -78,50 +63,25 @@ func (o *object) Close() {
 	}
 }
 
-// open opens the file. What it keeps in memory counts until it is closed, which is when others need
-// the memory and nobody reads it at that moment.
-func (o *object) open(ctx context.Context) (*openContent, error) {
-	c, err := o.file.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	opened := &openContent{Content: c}
-	if n := nodes.Held(c); n > uncountedBytes {
-		if opened.held, err = cache.Charge(ctx, n); err != nil {
-			opened.close()
-			return nil, err
-		}
-		opened.held.Keep(func() bool { return o.t.contents.Drop(o.key()) })
-	}
-	return opened, nil
-}
-
 // ReadAt implements nodes.ReaderAt: it reads all of p, or is an error.
 func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	err = o.t.within(ctx, func(ctx context.Context) error {
-		c, err := o.t.contents.Acquire(ctx, o.key(), o.open)
-		if err != nil {
-			return err
-		}
-		done := c.Discard // what failed is opened anew
-		defer func() { done() }()
-		if got := c.Value.Size(); got != o.size {
-			return nodes.SizeError(o.size, got)
-		}
-		n = 0
-		if len(p) > 0 {
-			n, err = c.Value.ReadAt(ctx, p, off)
-		}
-		switch {
-		case n == len(p):
-			done = c.Release
-			return nil
-		case err == nil, err == io.EOF:
-			return nodes.SizeError(int64(len(p)), int64(n))
-		case cache.IsShort(err), ctx.Err() != nil:
-			done = c.Release // the file has not failed
-		}
-		return err
+		return o.t.contents.Read(ctx, o.key(), o.file, off, func(c nodes.Content) (int, error) {
+			if got := c.Size(); got != o.size {
+				return 0, nodes.SizeError(o.size, got)
+			}
+			n = 0
+			if len(p) > 0 {
+				n, err = c.ReadAt(ctx, p, off)
+			}
+			if n == len(p) {
+				return n, nil
+			}
+			if err == nil || err == io.EOF {
+				err = nodes.SizeError(int64(len(p)), int64(n))
+			}
+			return n, err
+		})
 	})
 	return n, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"recfs/cache"
+	"recfs/fs/opened"
 	"recfs/fs/web/page"
 	"recfs/nodes"
 )
@@ -21,7 +22,7 @@ type tree struct {
 	cache    *cache.Cache
 	build    string
 	webdav   bool
-	contents *cache.LRU[contentKey, *openContent]
+	contents opened.Files[contentKey]
 	site     *page.Site // nil: there is none
 }
 
