@@ -84,7 +84,7 @@ func verify(r *http.Request, keys map[string]string) error {
 
 // isName reports whether a Host names this machine, which a name that a page of the web has given
 // to it does not.
-func (s *front) isName(host string) bool {
+func (s *Server) isName(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -43,43 +44,37 @@ type limitedConn struct {
 	leave func()
 	turn  atomic.Pointer[turn] // of the request that is answered; it ends while the client is slow
 
-	mu   sync.Mutex // TLS writes for those who read, too
-	held *[]byte    // what is not sent yet; nil: nothing is kept
+	mu   sync.Mutex    // TLS writes for those who read, too
+	held *bytes.Buffer // what is not sent yet; nil: nothing is kept
 }
 
-var smallReplies = sync.Pool{New: func() any { b := make([]byte, 0, smallReply); return &b }}
+var smallReplies = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, smallReply)) }}
 
 // hold keeps what is written until release, or until it is more than a small reply.
 func (c *limitedConn) hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held = smallReplies.Get().(*[]byte)
+	c.held = smallReplies.Get().(*bytes.Buffer)
 }
 
 // release sends what is kept.
 func (c *limitedConn) release() error {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.flush()
+}
+
+// flush is release for who has the lock.
+func (c *limitedConn) flush() error {
 	held := c.held
-	c.held = nil
-	c.mu.Unlock()
 	if held == nil {
 		return nil
 	}
-	_, err := c.send(*held)
-	*held = (*held)[:0]
+	c.held = nil
+	_, err := c.send(held.Bytes())
+	held.Reset()
 	smallReplies.Put(held)
 	return err
-}
-
-// keeps reports whether p is kept.
-func (c *limitedConn) keeps(p []byte) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held == nil || len(*c.held)+len(p) > smallReply {
-		return false
-	}
-	*c.held = append(*c.held, p...)
-	return true
 }
 
 type connKey struct{}
@@ -100,10 +95,12 @@ func connOf(r *http.Request) *limitedConn {
 
 // Write implements net.Conn.
 func (c *limitedConn) Write(p []byte) (int, error) {
-	if c.keeps(p) {
-		return len(p), nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held != nil && len(p) <= c.held.Available() {
+		return c.held.Write(p)
 	}
-	if err := c.release(); err != nil {
+	if err := c.flush(); err != nil {
 		return 0, err
 	}
 	return c.send(p)

@@ -1,16 +1,14 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -20,20 +18,11 @@ const (
 	maxBody       = 64 << 10
 )
 
-// A front is what all endpoints of a server share.
-type front struct {
-	opt   Options
-	turns *turns
-	stats counters
-
-	accessLog sync.Mutex
-}
-
 // An endpoint is what one address answers.
 type endpoint struct {
-	*front
+	*Server
 	loopback bool
-	admit    func(r *http.Request) error
+	admit    func(s *Secrets, r *http.Request) error
 	handle   func(w *reply, r *http.Request) error
 	refuse   func(w *reply, r *http.Request, err *refusal)
 }
@@ -54,10 +43,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	cut := err != nil && (out.sent || err == errGone)
 	switch {
+	case err == errGone:
+		out.status = statusGone
 	case cut:
-		if err == errGone {
-			out.status = statusGone
-		}
 	case err != nil:
 		e.refuse(out, r, refusalOf(err))
 	case out.status >= http.StatusBadRequest && !out.sent: // net/http refused
@@ -65,7 +53,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		out.send()
 	}
-	e.stats.count(r.Method, out)
+	e.count(r.Method, out)
 	e.logAccess(r, out, began, cut)
 	if out.flush() != nil || cut {
 		panic(http.ErrAbortHandler) // cuts the connection before the announced length
@@ -89,7 +77,7 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 	if e.allowOrigin(h, r) {
 		return nil
 	}
-	if err := e.admit(r); err != nil {
+	if err := e.admit(e.secrets.Load(), r); err != nil {
 		return err
 	}
 	if err := readBody(w, r); err != nil {
@@ -134,50 +122,47 @@ type Stats struct {
 	Errors   uint64            // replies with 500 and above, and those that were cut
 }
 
-type counters struct {
-	methods       [len(counted)]atomic.Uint64
-	bytes, errors atomic.Uint64
+// newStats has the methods that are counted by name; other stands for all others.
+func newStats() Stats {
+	return Stats{Requests: map[string]uint64{"GET": 0, "HEAD": 0, "OPTIONS": 0, "PROPFIND": 0, otherMethod: 0}}
 }
 
-// counted are the methods that are counted by name; the last stands for all others.
-var counted = [...]string{"GET", "HEAD", "OPTIONS", "PROPFIND", "other"}
+const otherMethod = "other"
 
-func (c *counters) count(method string, w *reply) {
-	i := slices.Index(counted[:len(counted)-1], method)
-	if i < 0 {
-		i = len(counted) - 1
+func (s *Server) count(method string, w *reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.stats.Requests[method]; !known {
+		method = otherMethod
 	}
-	c.methods[i].Add(1)
-	c.bytes.Add(uint64(w.bytes))
-	if w.status >= http.StatusInternalServerError || w.err != nil {
-		c.errors.Add(1)
+	s.stats.Requests[method]++
+	s.stats.Bytes += uint64(w.bytes)
+	if w.err != nil || w.status >= http.StatusInternalServerError {
+		s.stats.Errors++
 	}
 }
 
-// Stats returns what was done so far.
-func (s *front) Stats() Stats {
-	all := Stats{Requests: map[string]uint64{}, Bytes: s.stats.bytes.Load(), Errors: s.stats.errors.Load()}
-	for i, method := range counted {
-		all.Requests[method] = s.stats.methods[i].Load()
-	}
+// Stats says what the server has done so far.
+func (s *Server) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.stats
+	all.Requests = maps.Clone(all.Requests)
 	return all
 }
 
-// An accessLine is what the access log has of a request.
-type accessLine struct {
-	Time   time.Time `json:"time"`
-	Remote string    `json:"remote"`
-	Method string    `json:"method"`
-	Path   string    `json:"path"` // as it was asked for; a query that has a signature is left out
-	Range  string    `json:"range,omitempty"`
-	Status int       `json:"status"`
-	Bytes  int64     `json:"bytes"`
-	Cut    bool      `json:"cut,omitempty"` // before the end
-	Millis int64     `json:"ms"`
-	Agent  string    `json:"agent,omitempty"`
+// newAccessLog returns the log of requests, which leaves out what is empty.
+func newAccessLog(out io.Writer) slog.Handler {
+	return slog.NewJSONHandler(out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.LevelKey || a.Value.Equal(slog.StringValue("")) || a.Value.Equal(slog.BoolValue(false)) {
+			return slog.Attr{}
+		}
+		return a
+	}})
 }
 
-func (s *front) logAccess(r *http.Request, w *reply, began time.Time, cut bool) {
+// logAccess writes a line about a request, without a query that has a signature.
+func (s *Server) logAccess(r *http.Request, w *reply, began time.Time, cut bool) {
 	if s.opt.AccessLog == nil {
 		return
 	}
@@ -185,14 +170,8 @@ func (s *front) logAccess(r *http.Request, w *reply, began time.Time, cut bool) 
 	if q, err := url.QueryUnescape(r.URL.RawQuery); q != "" && err == nil && !strings.Contains(strings.ToLower(q), "amz") {
 		asked += "?" + r.URL.RawQuery
 	}
-	line, err := json.Marshal(accessLine{
-		began.UTC(), r.RemoteAddr, r.Method, asked, r.Header.Get("Range"),
-		w.status, w.bytes, cut, time.Since(began).Milliseconds(), r.UserAgent(),
-	})
-	if err != nil {
-		return
-	}
-	s.accessLog.Lock()
-	defer s.accessLog.Unlock()
-	_, _ = s.opt.AccessLog.Write(append(line, '\n')) // a reply does not fail for its log
+	line := slog.NewRecord(began.UTC(), 0, "", 0)
+	line.Add("remote", r.RemoteAddr, "method", r.Method, "path", asked, "range", r.Header.Get("Range"), "status", w.status,
+		"bytes", w.bytes, "cut", cut, "ms", time.Since(began).Milliseconds(), "agent", r.UserAgent())
+	_ = s.accessLog.Handle(r.Context(), line) // a reply does not fail for its log
 }

@@ -19,14 +19,14 @@ func (t *tree) files(w *reply, r *http.Request) error {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodOptions:
 		w.Header().Set("Allow", t.methods())
-		if t.webdav {
+		if t.WebDAV {
 			w.Header().Set("DAV", "1")
 			w.Header().Set("MS-Author-Via", "DAV") // else Explorer asks as for FrontPage
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	case "PROPFIND":
-		if t.webdav {
+		if t.WebDAV {
 			return t.propfind(w, r)
 		}
 		fallthrough
@@ -68,7 +68,7 @@ func wantsList(r *http.Request) bool {
 }
 
 func (t *tree) methods() string {
-	if t.webdav {
+	if t.WebDAV {
 		return "GET, HEAD, OPTIONS, PROPFIND"
 	}
 	return "GET, HEAD, OPTIONS"
@@ -111,6 +111,11 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error
 		return err
 	}
 	defer o.Close()
+	if o.size == 0 { // nothing of it would be read
+		if _, err := o.ReadAt(r.Context(), nil, 0); err != nil {
+			return err
+		}
+	}
 	r.Header["Range"] = ranges(r, o.size)
 	h, e := w.Header(), way.Last()
 	h.Set("Content-Type", contentType(e.Name))

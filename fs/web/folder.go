@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -43,30 +44,25 @@ func parseListing(r *http.Request) (l listing, err error) {
 	if bad != nil {
 		return l, &refusal{http.StatusBadRequest, "bad query", ""}
 	}
-	l = listing{limit: defaultNames, after: q.Get("after"), style: q.Get("style") == "1", files: q.Has("files")}
-	wrong := func(name string) error {
-		return &refusal{http.StatusBadRequest, "bad value of " + name, ""}
+	format, sizes := q.Get("format"), q.Get("sizes")
+	l = listing{
+		json:  format == "json" || format == "" && strings.Contains(r.Header.Get("Accept"), "application/x-ndjson"),
+		style: q.Get("style") == "1", files: q.Has("files"), sizes: sizes == "1", limit: defaultNames, after: q.Get("after"),
 	}
-	switch q.Get("format") {
-	case "json":
-		l.json = true
-	case "":
-		l.json = strings.Contains(r.Header.Get("Accept"), "application/x-ndjson")
-	case "html":
-	default:
-		return l, wrong("format")
+	wrong := ""
+	if !slices.Contains([]string{"", "json", "html"}, format) {
+		wrong = "format"
 	}
-	switch q.Get("sizes") {
-	case "", "0":
-	case "1":
-		l.sizes = true
-	default:
-		return l, wrong("sizes")
+	if !slices.Contains([]string{"", "0", "1"}, sizes) {
+		wrong = "sizes"
 	}
-	if text, ok := q["limit"]; ok {
-		if l.limit, err = strconv.Atoi(text[0]); err != nil || l.limit < 1 || l.limit > mostNames {
-			return l, wrong("limit")
+	if q.Has("limit") {
+		if l.limit, err = strconv.Atoi(q.Get("limit")); err != nil || l.limit < 1 || l.limit > mostNames {
+			wrong = "limit"
 		}
+	}
+	if wrong != "" {
+		return l, &refusal{http.StatusBadRequest, "bad value of " + wrong, ""}
 	}
 	return l, nil
 }
@@ -229,7 +225,7 @@ func isPassing(ctx context.Context, err error) bool {
 // followed returns what a link in the last directory of a way leads to, under its own name. One
 // that leads nowhere is a file that cannot be read.
 func (t *tree) followed(ctx context.Context, way nodes.Way, link nodes.Entry) nodes.Entry {
-	to, err := nodes.FollowWay(ctx, t.root, path.Join(way.Path(), link.Name))
+	to, err := nodes.FollowWay(ctx, t.Root, path.Join(way.Path(), link.Name))
 	if err != nil {
 		return nodes.Entry{Name: link.Name, Attr: link.Attr, File: nodes.Failing(err)}
 	}

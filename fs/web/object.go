@@ -33,20 +33,16 @@ type object struct {
 	size int64
 }
 
-// object returns the file at the end of a way, whose ETag ends in a mark. The first read opens it;
-// an empty one has none.
+// object returns the file at the end of a way, whose ETag ends in a mark. The first read opens it.
 func (t *tree) object(ctx context.Context, way nodes.Way, mark string) (*object, error) {
-	o := &object{t: t, file: way.Last().File}
-	err := t.within(ctx, func(ctx context.Context) (err error) {
+	return made(ctx, t, func(ctx context.Context) (*object, error) {
+		o := &object{t: t, file: way.Last().File}
+		var err error
 		if o.tag, err = t.tag(ctx, way, mark); err == nil {
 			o.size, err = o.file.Size(ctx)
 		}
-		return err
+		return o, err
 	})
-	if err == nil && o.size == 0 {
-		_, err = o.ReadAt(ctx, nil, 0)
-	}
-	return o, err
 }
 
 func (o *object) key() contentKey {

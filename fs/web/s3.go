@@ -1,10 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -63,11 +66,10 @@ func (t *tree) s3(w *reply, r *http.Request) error {
 // only reports whether a query has nothing but these names and a signature.
 func only(q url.Values, names ...string) bool {
 	for name := range q {
-		known := strings.HasPrefix(strings.ToLower(name), "x-amz-")
-		for _, n := range names {
-			known = known || n == name || strings.HasSuffix(n, "*") && strings.HasPrefix(name, strings.TrimSuffix(n, "*"))
-		}
-		if !known {
+		if !slices.ContainsFunc(append(names, "[xX]-[aA][mM][zZ]-*"), func(known string) bool {
+			ok, _ := path.Match(known, name)
+			return ok
+		}) {
 			return false
 		}
 	}
@@ -83,7 +85,7 @@ func (t *tree) listBuckets(w *reply, r *http.Request) error {
 		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
 		Owner   owner
 		Buckets []named `xml:"Buckets>Bucket"`
-	}{Owner: theOwner, Buckets: []named{{bucket, s3Time(t.root.Time)}}})
+	}{Owner: theOwner, Buckets: []named{{bucket, s3Time(t.Root.Time)}}})
 }
 
 type owner struct{ ID, DisplayName string }
@@ -123,20 +125,15 @@ func writeXML(w *reply, r *http.Request, v any) error {
 var s3Codes = map[int]string{
 	http.StatusBadRequest: "InvalidArgument", http.StatusForbidden: "AccessDenied", http.StatusNotFound: "NoSuchKey",
 	http.StatusMethodNotAllowed: "MethodNotAllowed", http.StatusPreconditionFailed: "PreconditionFailed",
-	http.StatusRequestedRangeNotSatisfiable: "InvalidRange", http.StatusServiceUnavailable: "SlowDown",
+	http.StatusRequestEntityTooLarge: "MaxMessageLengthExceeded", http.StatusRequestedRangeNotSatisfiable: "InvalidRange",
+	http.StatusMisdirectedRequest: "EndpointNotFound", http.StatusServiceUnavailable: "SlowDown", http.StatusGatewayTimeout: "ServiceUnavailable",
 }
 
 var requests atomic.Uint64
 
 // refuseS3 answers a call with an error.
 func refuseS3(w *reply, r *http.Request, err *refusal) {
-	code := err.code
-	if code == "" {
-		code = s3Codes[err.status]
-	}
-	if code == "" {
-		code = "InternalError"
-	}
+	code := cmp.Or(err.code, s3Codes[err.status], "InternalError")
 	if err.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
@@ -261,13 +258,13 @@ func (o *listResult) finish(q url.Values, second bool, last string) {
 
 // addObject adds a file to a listing, unless its size is not to be made or cannot be.
 func (l *lister) addObject(ctx context.Context, key string, way nodes.Way) error {
-	c := content{Key: key, StorageClass: "STANDARD"}
-	e := way.Last()
-	size, tag, err := l.t.measure(ctx, way, l.makesSizes(key))
-	if err != nil || size == unsized {
-		return err
+	if e := way.Last(); l.makesSizes(key) || isMeasured(ctx, e.File) {
+		o, err := l.t.object(nodes.Listing(ctx), way, s3Mark)
+		if err == nil {
+			l.contents = append(l.contents, content{Key: key, LastModified: s3Time(e.Time), ETag: o.tag, Size: o.size, StorageClass: "STANDARD"})
+		} else if isPassing(ctx, err) {
+			return err
+		}
 	}
-	c.Size, c.ETag, c.LastModified = size, tag, s3Time(e.Time)
-	l.contents = append(l.contents, c)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	iofs "io/fs"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func (l *lister) list(ctx context.Context, after string) error {
 		}
 	}
 	way, err := l.t.find(ctx, name)
-	if refused := (*refusal)(nil); errors.As(err, &refused) || err == nil && way.Last().Dir == nil || errors.Is(err, iofs.ErrNotExist) {
+	if err == nil && way.Last().Dir == nil || err != nil && refusalOf(err).status == http.StatusNotFound {
 		return nil
 	}
 	if err != nil {
@@ -80,9 +81,8 @@ func (l *lister) list(ctx context.Context, after string) error {
 		rest = ""
 	}
 	err = l.folder(ctx, way, at, l.prefix[len(at):], rest)
-	if err == errFull {
-		l.truncated = true
-		err = nil
+	if l.truncated = err == errFull; l.truncated {
+		return nil
 	}
 	return err
 }
@@ -112,12 +112,32 @@ func (l *lister) folder(ctx context.Context, way nodes.Way, at, begin, after str
 		return l.passing(ctx, err)
 	}
 	f := folder{l: l, way: way, dir: dir, at: at, begin: begin, after: after}
+	first, _, _ := strings.Cut(after, "/")
+	from, err := made(ctx, l.t, func(ctx context.Context) (int, error) { return search(ctx, dir, n, max(first, begin)) })
+	if err != nil {
+		return l.passing(ctx, err)
+	}
 	if at == "" {
 		if f.extra, err = l.unlisted(ctx, dir, begin); err != nil {
 			return err
 		}
 	}
-	return f.walk(ctx, n)
+	if err := f.earlier(ctx, first); err != nil {
+		return err
+	}
+	for i := from; i < n; i++ {
+		next, ok, err := f.name(ctx, i)
+		if ok && !strings.HasPrefix(next.text, begin) {
+			break
+		}
+		if ok {
+			err = f.next(ctx, next)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.flush(ctx, "")
 }
 
 // passing is err if it says nothing of what was asked for: what cannot be read is left out of a
@@ -138,17 +158,15 @@ func (l *lister) unlisted(ctx context.Context, dir nodes.Dir, begin string) (fou
 		if !strings.HasPrefix(text, begin) {
 			continue
 		}
-		err := l.t.within(ctx, func(ctx context.Context) error {
+		e, err := made(ctx, l.t, func(ctx context.Context) (e nodes.Entry, err error) {
 			if _, err := dir.Find(ctx, text); err == nil {
-				return iofs.ErrNotExist // it is listed
+				return e, iofs.ErrNotExist // it is listed
 			}
-			e, err := nodes.Child(ctx, l.t.root.Dir, text)
-			if err == nil {
-				found = append(found, name{text: text, dir: e.Dir != nil, i: unlisted})
-			}
-			return err
+			return nodes.Child(ctx, l.t.Root.Dir, text)
 		})
-		if err := l.passing(ctx, err); err != nil {
+		if err == nil {
+			found = append(found, name{text: text, dir: e.Dir != nil, i: unlisted})
+		} else if err := l.passing(ctx, err); err != nil {
 			return nil, err
 		}
 	}
@@ -162,56 +180,8 @@ type folder struct {
 	dir       nodes.Dir
 	at, begin string
 	after     string
-	extra     []name // that are not listed, sorted
+	extra     []name // that are not listed and come later, sorted
 	postponed []name // folders that come after what follows them in the tree, each a prefix of the next
-}
-
-// walk visits the n names of the directory that may have keys after f.after.
-func (f *folder) walk(ctx context.Context, n int) error {
-	first, _, _ := strings.Cut(f.after, "/")
-	from, err := f.seek(ctx, n, max(first, f.begin))
-	if err != nil {
-		return f.l.passing(ctx, err)
-	}
-	if err := f.earlier(ctx, first); err != nil {
-		return err
-	}
-	for i := from; i < n; i++ {
-		next, ok, err := f.name(ctx, i)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		if !strings.HasPrefix(next.text, f.begin) {
-			break
-		}
-		for len(f.extra) > 0 && f.extra[0].text < next.text {
-			if err := f.next(ctx, f.extra[0]); err != nil {
-				return err
-			}
-			f.extra = f.extra[1:]
-		}
-		if err := f.next(ctx, next); err != nil {
-			return err
-		}
-	}
-	for _, x := range f.extra {
-		if err := f.next(ctx, x); err != nil {
-			return err
-		}
-	}
-	return f.flush(ctx, "")
-}
-
-// seek returns the index of the first of n names that is text or later.
-func (f *folder) seek(ctx context.Context, n int, text string) (i int, err error) {
-	err = f.l.t.within(ctx, func(ctx context.Context) error {
-		i, err = search(ctx, f.dir, n, text)
-		return err
-	})
-	return i, err
 }
 
 // earlier postpones the folders before the name first that come after it in the order of keys.
@@ -220,15 +190,13 @@ func (f *folder) earlier(ctx context.Context, first string) error {
 		if first[end] >= '/' {
 			continue
 		}
-		i := 0
-		err := f.l.t.within(ctx, func(ctx context.Context) (err error) {
-			i, err = f.dir.Find(ctx, first[:end])
-			return err
-		})
+		i, err := made(ctx, f.l.t, func(ctx context.Context) (int, error) { return f.dir.Find(ctx, first[:end]) })
 		if err == nil {
-			if before, ok, err := f.name(ctx, i); err != nil {
+			before, ok, err := f.name(ctx, i)
+			if err != nil {
 				return err
-			} else if ok && before.dir && before.text == first[:end] {
+			}
+			if ok && before.dir && before.text == first[:end] {
 				f.postponed = append(f.postponed, before)
 			}
 		} else if err := f.l.passing(ctx, err); err != nil {
@@ -240,15 +208,11 @@ func (f *folder) earlier(ctx context.Context, first string) error {
 
 // name returns that of entry i.
 func (f *folder) name(ctx context.Context, i int) (n name, ok bool, err error) {
-	err = f.l.t.within(ctx, func(ctx context.Context) error {
+	n, err = made(ctx, f.l.t, func(ctx context.Context) (name, error) {
 		text, mode, err := nodes.AppendName(ctx, f.dir, nil, i)
-		n = name{string(text), mode.IsDir(), mode == iofs.ModeSymlink, i}
-		return err
+		return name{string(text), mode.IsDir(), mode == iofs.ModeSymlink, i}, err
 	})
-	if err != nil {
-		return n, false, f.l.passing(ctx, err)
-	}
-	return n, f.at != "" || !f.l.t.hides(n.text), nil
+	return n, err == nil && (f.at != "" || !f.l.t.hides(n.text)), f.l.passing(ctx, err)
 }
 
 // next takes a name in the order of the tree.
@@ -263,8 +227,15 @@ func (f *folder) next(ctx context.Context, n name) error {
 	return f.visit(ctx, n)
 }
 
-// flush visits the postponed folders whose keys are before one; "": all.
+// flush visits what is not listed or was postponed and has a key before one; "": all of it.
 func (f *folder) flush(ctx context.Context, before string) error {
+	for len(f.extra) > 0 && (before == "" || f.extra[0].key() < before) {
+		next := f.extra[0]
+		f.extra = f.extra[1:]
+		if err := f.next(ctx, next); err != nil {
+			return err
+		}
+	}
 	for len(f.postponed) > 0 {
 		last := f.postponed[len(f.postponed)-1]
 		if before != "" && last.key() > before {
@@ -323,19 +294,17 @@ func (l *lister) full() bool {
 // entry returns the way to what has a name. Of links only those to files are objects.
 func (f *folder) entry(ctx context.Context, n name) (way nodes.Way, ok bool, err error) {
 	l := f.l
-	err = l.t.within(nodes.Listing(ctx), func(ctx context.Context) error {
+	way, err = made(nodes.Listing(ctx), l.t, func(ctx context.Context) (way nodes.Way, err error) {
 		var e nodes.Entry
 		switch {
 		case n.link:
-			way, err = nodes.FollowWay(ctx, l.t.root, path.Join(f.way.Path(), n.text))
-			return err
+			return nodes.FollowWay(ctx, l.t.Root, path.Join(f.way.Path(), n.text))
 		case n.i == unlisted:
-			e, err = nodes.Child(ctx, l.t.root.Dir, n.text)
+			e, err = nodes.Child(ctx, l.t.Root.Dir, n.text)
 		default:
 			e, err = f.dir.At(ctx, n.i)
 		}
-		way = nodes.Way{Entries: append(slices.Clip(f.way.Entries), e.Inherit(f.way.Last().Attr))}
-		return err
+		return nodes.Way{Entries: append(slices.Clip(f.way.Entries), e.Inherit(f.way.Last().Attr))}, err
 	})
 	return way, err == nil, l.passing(ctx, err)
 }
@@ -348,28 +317,4 @@ func (l *lister) makesSizes(key string) bool {
 		at = strings.Join(parts[:3], "")
 	}
 	return strings.HasPrefix(l.prefix, at)
-}
-
-// measure returns the size and the ETag of a file; unsized if it is not to be made or cannot be.
-func (t *tree) measure(ctx context.Context, way nodes.Way, makes bool) (size int64, tag string, err error) {
-	size = unsized
-	err = t.within(nodes.Listing(ctx), func(ctx context.Context) error {
-		f := way.Last().File
-		if !makes && !isMeasured(ctx, f) {
-			return nil
-		}
-		n, err := f.Size(ctx)
-		if err != nil {
-			return err
-		}
-		tag, err = t.tag(ctx, way, s3Mark)
-		if err == nil {
-			size = n
-		}
-		return err
-	})
-	if isPassing(ctx, err) {
-		return unsized, "", err
-	}
-	return size, tag, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -111,7 +112,9 @@ func TestS3Calls(t *testing.T) {
 		{"GET", "/recfs?list-type=2&continuation-token=made-up", "", 400, "<Code>InvalidArgument</Code>"},
 		{"GET", "/recfs?list-type=2&continuation-token=" + tokenOf("../../x"), "", 200, "<ListBucketResult"},
 		{"GET", "/recfs/damaged/all", "", 500, "<Code>InternalError</Code><Message>damaged: toy"},
-		{"GET", "/recfs/plain", "Host: evil.example", 421, "<Error>"},
+		{"GET", "/recfs/plain", "Host: evil.example", 421, "<Code>EndpointNotFound</Code>"},
+		{"GET", "/recfs/damaged/gone", "", 503, "<Code>SlowDown</Code>"},
+		{"GET", "/recfs/damaged/far", "", 504, "<Code>ServiceUnavailable</Code>"},
 		{"GET", "/recfs/.recfs", "", 404, "<Code>NoSuchKey</Code>"},
 	} {
 		reply, body, err := s.do(c.method, c.url, c.header)
@@ -284,22 +287,30 @@ func TestS3AccessLog(t *testing.T) {
 	}
 }
 
-// A write is refused as one, whatever was signed and however much is to be written.
+// A write is refused as one, whatever was signed and however much is to be written; so is what no
+// call has.
 func TestS3Writes(t *testing.T) {
 	s := serve(t, sampleTree(), true, nil)
+	ask := func(method string, size int, want string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.addr+"/recfs/plain", strings.NewReader(strings.Repeat("x", size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		body, err := io.ReadAll(reply.Body)
+		if got := fmt.Sprint(reply.StatusCode, string(body)); !strings.Contains(got, want) || err != nil {
+			t.Errorf("%s with %d bytes: %s, %v", method, size, got, err)
+		}
+	}
+	ask("GET", 100<<10, "<Code>MaxMessageLengthExceeded</Code>")
 	s.SetSecrets(Secrets{Keys: map[string]string{"key": "secret"}})
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+s.addr+"/recfs/x", strings.NewReader(strings.Repeat("x", 100<<10)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reply.Body.Close()
-	if get, body, _ := s.do("GET", "/recfs/plain"); reply.StatusCode != 405 || get.StatusCode != 403 || !strings.Contains(body, "<Code>AccessDenied</Code>") {
-		t.Errorf("%d and %d %s", reply.StatusCode, get.StatusCode, body)
-	}
+	ask("PUT", 100<<10, "405")
+	ask("GET", 0, "<Code>AccessDenied</Code>")
 }
 
 func FuzzSignature(f *testing.F) {

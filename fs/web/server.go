@@ -4,14 +4,12 @@ import (
 	"context"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"recfs/fs/web/page"
-	"recfs/nodes"
 )
 
 // The limits of docs/tree/serve.md section 5.
@@ -23,31 +21,23 @@ const (
 
 // A Server serves a tree on any number of listeners, which share its limits.
 type Server struct {
-	*front
-	tree    *tree
-	secrets atomic.Pointer[Secrets]
-	conns   chan struct{}
+	opt       Options
+	tree      *tree
+	turns     *turns
+	accessLog slog.Handler
+	secrets   atomic.Pointer[Secrets]
+	conns     chan struct{}
 
 	mu      sync.Mutex
+	stats   Stats
 	servers []*http.Server
 }
 
 // NewServer returns a Server that lets everybody in.
 func NewServer(opt Options) *Server {
 	s := &Server{
-		front: &front{opt: opt, turns: newTurns(opt.MaxRequests)},
-		tree: &tree{
-			root: opt.Root, hidden: opt.Hidden, cache: opt.Cache, build: opt.Build, webdav: opt.WebDAV,
-			contents: newContents(opt.MaxRequests),
-		},
-		conns: make(chan struct{}, maxConns),
-	}
-	if t := s.tree; opt.Page != nil {
-		t.site = page.New(page.Tree{
-			Path: pathOf, Find: t.find, Within: t.within, Tag: func(ctx context.Context, way nodes.Way) (string, error) { return t.tag(ctx, way, "") },
-			Status: func(err error) int { return refusalOf(err).status },
-			List:   opt.Page, DiffMaps: opt.DiffMaps,
-		})
+		opt: opt, tree: newTree(&opt), turns: newTurns(opt.MaxRequests), accessLog: newAccessLog(opt.AccessLog),
+		conns: make(chan struct{}, maxConns), stats: newStats(),
 	}
 	s.secrets.Store(&Secrets{})
 	return s
@@ -63,29 +53,27 @@ func (s *Server) Serve(l Listener) error { return s.serve(l, s.files()) }
 func (s *Server) ServeS3(l Listener) error { return s.serve(l, s.bucket()) }
 
 func (s *Server) files() *endpoint {
-	return &endpoint{front: s.front, handle: s.tree.files, refuse: refuse, admit: func(r *http.Request) error {
-		return s.secrets.Load().admitToken(r)
-	}}
+	return &endpoint{Server: s, admit: (*Secrets).admitToken, handle: s.tree.files, refuse: refuse}
 }
 
 func (s *Server) bucket() *endpoint {
-	return &endpoint{front: s.front, handle: s.tree.s3, refuse: refuseS3, admit: func(r *http.Request) error {
-		return s.secrets.Load().admitKey(r)
-	}}
+	return &endpoint{Server: s, admit: (*Secrets).admitKey, handle: s.tree.s3, refuse: refuseS3}
 }
 
 func (s *Server) serve(l Listener, e *endpoint) error {
 	e.loopback = l.Loopback
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
 	server := &http.Server{
 		Handler: e, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		Protocols: protocols, ConnContext: withConn, ErrorLog: log.New(io.Discard, "", 0), DisableGeneralOptionsHandler: true,
+		ConnContext: withConn, ErrorLog: log.New(io.Discard, "", 0), DisableGeneralOptionsHandler: true,
 	}
 	s.mu.Lock()
 	s.servers = append(s.servers, server)
 	s.mu.Unlock()
-	if err := server.Serve(l.limited(s.conns)); err != http.ErrServerClosed {
+	var limited net.Listener = limitedListener{l.Listener, s.conns}
+	if l.Wrap != nil {
+		limited = l.Wrap(limited)
+	}
+	if err := server.Serve(limited); err != http.ErrServerClosed {
 		return err
 	}
 	return nil
@@ -94,9 +82,10 @@ func (s *Server) serve(l Listener, e *endpoint) error {
 // Shutdown lets requests end until ctx does.
 func (s *Server) Shutdown(ctx context.Context) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	servers := s.servers
+	s.mu.Unlock()
 	var all sync.WaitGroup
-	for _, server := range s.servers {
+	for _, server := range servers {
 		all.Go(func() {
 			if server.Shutdown(ctx) != nil {
 				server.Close()
@@ -112,13 +101,4 @@ type Listener struct {
 	net.Listener
 	Loopback bool                            // only from this machine
 	Wrap     func(net.Listener) net.Listener // with TLS; nil: as they are
-}
-
-// limited returns l with no more connections at a time than conns has room for.
-func (l Listener) limited(conns chan struct{}) net.Listener {
-	var all net.Listener = limitedListener{l.Listener, conns}
-	if l.Wrap != nil {
-		all = l.Wrap(all)
-	}
-	return all
 }

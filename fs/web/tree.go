@@ -9,7 +9,6 @@ import (
 	"path"
 	"strings"
 
-	"recfs/cache"
 	"recfs/fs/opened"
 	"recfs/fs/web/page"
 	"recfs/nodes"
@@ -17,25 +16,42 @@ import (
 
 // A tree is what is served.
 type tree struct {
-	root     nodes.Entry
-	hidden   string
-	cache    *cache.Cache
-	build    string
-	webdav   bool
+	*Options
 	contents opened.Files[contentKey]
 	site     *page.Site // nil: there is none
 }
 
+func newTree(opt *Options) *tree {
+	t := &tree{Options: opt, contents: newContents(opt.MaxRequests)}
+	if opt.Page != nil {
+		t.site = page.New(page.Tree{
+			Path: pathOf, Find: t.find, Within: t.within, Tag: func(ctx context.Context, way nodes.Way) (string, error) { return t.tag(ctx, way, "") },
+			Status: func(err error) int { return refusalOf(err).status },
+			List:   opt.Page, DiffMaps: opt.DiffMaps,
+		})
+	}
+	return t
+}
+
 // hides reports whether a name in the root is not there.
-func (t *tree) hides(name string) bool { return name == t.hidden || name == page.Name }
+func (t *tree) hides(name string) bool { return name == t.Hidden || name == page.Name }
 
 // within runs a part of a request that decodes something. It may begin again. A panic ends it as an
 // error: of a reply of several ranges the goroutine is one of net/http.
 func (t *tree) within(ctx context.Context, do func(context.Context) error) error {
-	return t.cache.Do(ctx, 0, func(ctx context.Context) (err error) {
+	return t.Cache.Do(ctx, 0, func(ctx context.Context) (err error) {
 		defer rescue(&err)
 		return do(ctx)
 	})
+}
+
+// made is within for what returns a value.
+func made[T any](ctx context.Context, t *tree, do func(context.Context) (T, error)) (v T, err error) {
+	err = t.within(ctx, func(ctx context.Context) error {
+		v, err = do(ctx)
+		return err
+	})
+	return v, err
 }
 
 // maxPath is how long a path may be, in bytes.
@@ -76,11 +92,7 @@ func (t *tree) find(ctx context.Context, name string) (way nodes.Way, err error)
 	if first, _, _ := strings.Cut(name, "/"); t.hides(first) {
 		return way, errMissing
 	}
-	err = t.within(ctx, func(ctx context.Context) error {
-		way, err = nodes.FollowWay(ctx, t.root, name)
-		return err
-	})
-	return way, err
+	return made(ctx, t, func(ctx context.Context) (nodes.Way, error) { return nodes.FollowWay(ctx, t.Root, name) })
 }
 
 // lookUp returns the way to what a request names, and how it names it.
@@ -102,7 +114,7 @@ func (t *tree) tag(ctx context.Context, way nodes.Way, mark string) (string, err
 	if err != nil || version == "" {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(t.build + "\x00" + way.Path() + "\x00" + version))
+	sum := sha256.Sum256([]byte(t.Build + "\x00" + way.Path() + "\x00" + version))
 	return string(append(hex.AppendEncode([]byte{'"'}, sum[:16]), mark+`"`...)), nil
 }
 
@@ -129,24 +141,10 @@ func isMeasured(ctx context.Context, f nodes.File) bool {
 }
 
 // escape returns a path with all bytes percent-encoded but those that mean nothing in a URL.
-func escape(name string) string {
-	const hexDigits = "0123456789ABCDEF"
-	var b strings.Builder
-	for _, c := range []byte(name) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-_.~/", c) >= 0:
-			b.WriteByte(c)
-		default:
-			b.WriteByte('%')
-			b.WriteByte(hexDigits[c>>4])
-			b.WriteByte(hexDigits[c&15])
-		}
-	}
-	return b.String()
-}
+func escape(name string) string { return strings.ReplaceAll(escapeAll(name), "%2F", "/") }
 
 // escapeAll is escape for what may not have a slash as it is.
-func escapeAll(text string) string { return strings.ReplaceAll(escape(text), "/", "%2F") }
+func escapeAll(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
 // contentTypes are those of files; no file is looked into for it.
 var contentTypes = map[string]string{

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -17,9 +18,6 @@ import (
 )
 
 const davNamespace = "DAV:"
-
-// davProperties are what there is, in the order in which all are told.
-var davProperties = []string{"resourcetype", "displayname", "getcontentlength", "getlastmodified", "getetag", "getcontenttype"}
 
 // A propfind is what a PROPFIND asks for.
 type propfind struct {
@@ -40,7 +38,23 @@ func parsePropfind(body io.Reader) (p propfind, err error) {
 		Bare *struct{} `xml:"DAV: propname"`
 	}
 	d := xml.NewDecoder(body)
-	if err := d.Decode(&asked); err != nil && (err != io.EOF || d.InputOffset() > 0) {
+	err = d.Decode(&asked)
+	if err == io.EOF && d.InputOffset() == 0 {
+		return p, nil
+	}
+	for err == nil { // what is behind it
+		var token xml.Token
+		token, err = d.Token()
+		switch token := token.(type) {
+		case xml.StartElement:
+			return p, errBadBody
+		case xml.CharData:
+			if len(bytes.TrimSpace(token)) > 0 {
+				return p, errBadBody
+			}
+		}
+	}
+	if err != io.EOF {
 		return p, errBadBody
 	}
 	p.bare = asked.Bare != nil
@@ -79,27 +93,22 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 	}
 	it := item{Entry: way.Last(), size: unsized}
 	if it.File != nil {
-		if err := t.within(r.Context(), func(ctx context.Context) (err error) {
-			it.size, err = it.File.Size(ctx)
-			return err
-		}); err != nil {
-			return err
-		}
+		it.size, err = made(r.Context(), t, it.File.Size)
 	}
-	return t.multistatus(w, r, way, it, asked, depth == "1")
+	var below excerpt
+	if it.Dir != nil && depth == "1" {
+		below.way = way
+		below.dir, below.to, err = t.snapshot(r.Context(), it.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	return t.multistatus(w, r, way, it, below, asked)
 }
 
-// multistatus tells of an entry, and of those in it if that is wanted.
-func (t *tree) multistatus(w *reply, r *http.Request, way nodes.Way, it item, asked propfind, below bool) error {
+// multistatus tells of an entry, and of what is in it.
+func (t *tree) multistatus(w *reply, r *http.Request, way nodes.Way, it item, below excerpt, asked propfind) error {
 	ctx := r.Context()
-	var p excerpt
-	var err error
-	if below && it.Dir != nil {
-		p.way = way
-		if p.dir, p.to, err = t.snapshot(ctx, it.Dir); err != nil {
-			return err
-		}
-	}
 	w.Header().Set("Content-Type", "application/xml; charset=utf-8")
 	w.WriteHeader(http.StatusMultiStatus)
 	out := bufio.NewWriterSize(w, listBuffer)
@@ -108,14 +117,12 @@ func (t *tree) multistatus(w *reply, r *http.Request, way nodes.Way, it item, as
 	if err := t.response(ctx, out, href, way, it, asked); err != nil {
 		return err
 	}
-	if p.dir != nil {
-		err := t.items(ctx, w, p, false, func(it item) error {
-			child := nodes.Way{Entries: append(slices.Clip(way.Entries), it.Entry)}
-			return t.response(ctx, out, href+"/"+escape(it.Name), child, it, asked)
-		})
-		if err != nil {
-			return err
-		}
+	err := t.items(ctx, w, below, false, func(it item) error {
+		child := nodes.Way{Entries: append(slices.Clip(way.Entries), it.Entry)}
+		return t.response(ctx, out, href+"/"+escape(it.Name), child, it, asked)
+	})
+	if err != nil {
+		return err
 	}
 	out.WriteString("</D:multistatus>\n")
 	return out.Flush()
@@ -128,35 +135,31 @@ func (t *tree) response(ctx context.Context, out *bufio.Writer, href string, way
 	}
 	var tag string
 	if it.File != nil && asked.wants("getetag") {
-		err := t.within(ctx, func(ctx context.Context) (err error) {
-			tag, err = t.tag(ctx, way, "")
-			return err
-		})
+		var err error
+		tag, err = made(ctx, t, func(ctx context.Context) (string, error) { return t.tag(ctx, way, "") })
 		if isPassing(ctx, err) {
 			return err
 		}
 	}
-	has := davValues(it, tag)
+	has := properties(it, tag)
 	fmt.Fprintf(out, "<D:response><D:href>%s</D:href><D:propstat><D:prop>", xmlText(href))
-	for _, name := range davProperties {
-		value, ok := has[name]
+	for _, p := range has {
 		switch {
-		case !ok || !asked.wants(name):
+		case !asked.wants(p.name):
 		case asked.bare:
-			fmt.Fprintf(out, "<D:%s/>", name)
+			fmt.Fprintf(out, "<D:%s/>", p.name)
 		default:
-			fmt.Fprintf(out, "<D:%s>%s</D:%s>", name, value, name)
+			fmt.Fprintf(out, "<D:%s>%s</D:%s>", p.name, p.value, p.name)
 		}
 	}
 	out.WriteString("</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat>")
-	if missing := asked.missing(has); len(missing) > 0 {
+	missing := slices.DeleteFunc(slices.Clone(asked.names), func(n xml.Name) bool {
+		return n.Space == davNamespace && slices.ContainsFunc(has, func(p property) bool { return p.name == n.Local })
+	})
+	if len(missing) > 0 {
 		out.WriteString("<D:propstat><D:prop>")
 		for _, name := range missing {
-			if name.Space == "" {
-				fmt.Fprintf(out, `<%s xmlns=""/>`, name.Local)
-			} else {
-				fmt.Fprintf(out, `<x:%s xmlns:x="%s"/>`, name.Local, xmlText(name.Space))
-			}
+			fmt.Fprintf(out, `<%s xmlns="%s"/>`, name.Local, xmlText(name.Space))
 		}
 		out.WriteString("</D:prop><D:status>HTTP/1.1 404 Not Found</D:status></D:propstat>")
 	}
@@ -164,39 +167,33 @@ func (t *tree) response(ctx context.Context, out *bufio.Writer, href string, way
 	return err
 }
 
-// davValues returns the properties of an entry as XML. A size that has to be made is none.
-func davValues(it item, tag string) map[string]string {
-	has := map[string]string{"resourcetype": "", "displayname": xmlText(path.Base(it.Name))}
-	if !it.Time.IsZero() {
-		has["getlastmodified"] = it.Time.UTC().Truncate(time.Second).Format(http.TimeFormat)
-	}
+// A property of an entry has XML as its value.
+type property struct{ name, value string }
+
+// properties returns those of an entry. A size that has to be made is none.
+func properties(it item, tag string) []property {
+	all := []property{{"resourcetype", ""}, {"displayname", xmlText(path.Base(it.Name))}}
 	if it.Dir != nil {
-		has["resourcetype"] = "<D:collection/>"
-		return has
+		all[0].value = "<D:collection/>"
 	}
-	has["getcontenttype"] = contentType(it.Name)
 	if it.size >= 0 {
-		has["getcontentlength"] = strconv.FormatInt(it.size, 10)
+		all = append(all, property{"getcontentlength", strconv.FormatInt(it.size, 10)})
+	}
+	if !it.Time.IsZero() {
+		all = append(all, property{"getlastmodified", it.Time.UTC().Truncate(time.Second).Format(http.TimeFormat)})
 	}
 	if tag != "" {
-		has["getetag"] = xmlText(tag)
+		all = append(all, property{"getetag", xmlText(tag)})
 	}
-	return has
+	if it.Dir == nil {
+		all = append(all, property{"getcontenttype", contentType(it.Name)})
+	}
+	return all
 }
 
 // wants reports whether a property is asked for.
 func (p propfind) wants(name string) bool {
 	return p.names == nil || slices.Contains(p.names, xml.Name{Space: davNamespace, Local: name})
-}
-
-// missing returns what is asked for and is not there.
-func (p propfind) missing(has map[string]string) (names []xml.Name) {
-	for _, name := range p.names {
-		if _, ok := has[name.Local]; !ok || name.Space != davNamespace {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 func xmlText(text string) string {

@@ -51,7 +51,7 @@ func TestPropfind(t *testing.T) {
 		t.Error(body)
 	}
 	if status, body := ask("/plain", "0", `<propfind xmlns="DAV:"><prop><displayname/><quota xmlns="x&amp;y"/></prop></propfind>`); status != 207 ||
-		!strings.Contains(body, "<D:prop><D:displayname>plain</D:displayname></D:prop>") || !strings.Contains(body, `<x:quota xmlns:x="x&amp;y"/>`) {
+		!strings.Contains(body, "<D:prop><D:displayname>plain</D:displayname></D:prop>") || !strings.Contains(body, `<quota xmlns="x&amp;y"/>`) {
 		t.Errorf("%d %s", status, body)
 	}
 	if _, body := ask("/a/rec.toy/header.json", "0", `<propfind xmlns="DAV:"><propname/></propfind>`); !strings.Contains(body, "<D:getcontentlength/>") ||
@@ -60,6 +60,14 @@ func TestPropfind(t *testing.T) {
 	}
 	if status, body := ask("/", "infinity", ""); status != 403 || !strings.Contains(body, "propfind-finite-depth") {
 		t.Errorf("%d %s", status, body)
+	}
+	for body, want := range map[string]int{
+		`<propfind xmlns="DAV:"/>` + "\n<!-- x -->": 207, `<propfind xmlns="DAV:"/>x`: 400, `<propfind xmlns="DAV:"/><x/>`: 400,
+		`<propfind xmlns="DAV:"/></x>`: 400, `<propfind xmlns="DAV:">`: 400, `<propfind/>`: 400,
+	} {
+		if status, _ := ask("/plain", "0", body); status != want {
+			t.Errorf("%s: %d, want %d", body, status, want)
+		}
 	}
 	if status, _ := ask("/nothing", "0", ""); status != 404 {
 		t.Errorf("%d", status)
