@@ -32,7 +32,6 @@ const (
 type listing struct {
 	json  bool
 	style bool // the stylesheet of pages
-	files bool // it is asked for as a folder, where the root has another page
 	limit int
 	after string
 	sizes bool // also those that have to be made
@@ -47,7 +46,7 @@ func parseListing(r *http.Request) (l listing, err error) {
 	format, sizes := q.Get("format"), q.Get("sizes")
 	l = listing{
 		json:  format == "json" || format == "" && strings.Contains(r.Header.Get("Accept"), "application/x-ndjson"),
-		style: q.Get("style") == "1", files: q.Has("files"), sizes: sizes == "1", limit: defaultNames, after: q.Get("after"),
+		style: q.Get("style") == "1", sizes: sizes == "1", limit: defaultNames, after: q.Get("after"),
 	}
 	wrong := ""
 	if !slices.Contains([]string{"", "json", "html"}, format) {
@@ -93,7 +92,11 @@ func (t *tree) folder(w *reply, r *http.Request, way nodes.Way) error {
 	}
 	h.Add("Vary", "Accept")
 	if p.next != "" {
-		h.Set("Link", "<"+l.nextURL(p.next)+`>; rel="next"`)
+		q := r.URL.Query()
+		if l.json {
+			q.Set("format", "json")
+		}
+		h.Set("Link", "<"+pageURL(q, p.next)+`>; rel="next"`)
 	}
 	if l.json {
 		h.Set("Content-Type", "application/x-ndjson")
@@ -108,7 +111,7 @@ func (t *tree) folder(w *reply, r *http.Request, way nodes.Way) error {
 	if l.json {
 		err = t.jsonLines(r.Context(), w, out, p, l)
 	} else {
-		err = t.html(r.Context(), w, out, p, l)
+		err = t.html(w, r, out, p, l)
 	}
 	if err == nil {
 		err = out.Flush()
@@ -116,22 +119,12 @@ func (t *tree) folder(w *reply, r *http.Request, way nodes.Way) error {
 	return err
 }
 
-// nextURL is where the page after a name is, from this one.
-func (l listing) nextURL(last string) string {
-	q := "?"
-	if l.files {
-		q += "files&"
+// pageURL is where the page after a name is, from the one of a query; "" is the first.
+func pageURL(q url.Values, after string) string {
+	if q.Del("after"); after != "" {
+		q.Set("after", after)
 	}
-	if l.json {
-		q += "format=json&"
-	}
-	if l.limit != defaultNames {
-		q += "limit=" + strconv.Itoa(l.limit) + "&"
-	}
-	if l.sizes {
-		q += "sizes=1&"
-	}
-	return q + "after=" + escapeAll(last)
+	return "?" + q.Encode()
 }
 
 // excerpt returns the part of a folder that a request wants.
@@ -268,18 +261,18 @@ func (t *tree) items(ctx context.Context, w *reply, p excerpt, sizes bool, visit
 
 // A nameLine is a name in a listing for programs.
 type nameLine struct {
-	Name     string     `json:"name"`
-	NameHex  string     `json:"name_hex,omitempty"` // if Name is not UTF-8
-	Type     string     `json:"type"`
-	Size     *int64     `json:"size,omitempty"`
-	Modified *time.Time `json:"modified,omitempty"`
+	Name     string    `json:"name"`
+	NameHex  string    `json:"name_hex,omitempty"` // if Name is not UTF-8
+	Type     string    `json:"type"`
+	Size     *int64    `json:"size,omitempty"`
+	Modified time.Time `json:"modified,omitzero"`
 }
 
 func (t *tree) jsonLines(ctx context.Context, w *reply, out *bufio.Writer, p excerpt, l listing) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	return t.items(ctx, w, p, l.sizes, func(it item) error {
-		line := nameLine{Name: it.Name, Type: "file"}
+		line := nameLine{Name: it.Name, Type: "file", Modified: it.Time.UTC()}
 		if !utf8.ValidString(it.Name) {
 			line.NameHex = hex.EncodeToString([]byte(it.Name))
 		}
@@ -288,10 +281,6 @@ func (t *tree) jsonLines(ctx context.Context, w *reply, out *bufio.Writer, p exc
 		}
 		if it.size >= 0 {
 			line.Size = &it.size
-		}
-		if !it.Time.IsZero() {
-			modified := it.Time.UTC()
-			line.Modified = &modified
 		}
 		return enc.Encode(line)
 	})

@@ -2,10 +2,10 @@ package web
 
 import (
 	"bufio"
-	"context"
 	_ "embed"
 	"fmt"
 	"html"
+	"net/http"
 	"path"
 	"strconv"
 	"strings"
@@ -20,54 +20,43 @@ import (
 var styleSheet []byte
 
 // html writes a page of a folder for people. All links are relative.
-func (t *tree) html(ctx context.Context, w *reply, out *bufio.Writer, p excerpt, l listing) error {
-	names := strings.Split(p.way.Path(), "/")
-	if names[0] == "." {
-		names = nil
+func (t *tree) html(w *reply, r *http.Request, out *bufio.Writer, p excerpt, l listing) error {
+	type crumb struct{ name, url string }
+	root := upFrom(r)
+	crumbs := []crumb{{"recfs", root}}
+	if t.site != nil {
+		crumbs = append(crumbs, crumb{"files", root + "?files"})
 	}
-	up := func(n int) string { return "./" + strings.Repeat("../", n) }
 	title := "recfs"
-	if len(names) > 0 {
-		title = shown(names[len(names)-1])
+	for i, e := range p.way.Entries[1:] {
+		title = shown(e.Name)
+		crumbs = append(crumbs, crumb{"<bdi>" + title + "</bdi>", "./" + strings.Repeat("../", len(p.way.Entries)-2-i)})
 	}
 	fmt.Fprintf(out, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
-		"<title>%s</title>\n<link rel=\"stylesheet\" href=\"%s?style=1\">\n<nav><a href=\"%s\"%s>recfs</a>", title, up(len(names)), up(len(names)), upKey(len(names) == 1 && t.site == nil))
-	if t.site != nil {
-		fmt.Fprintf(out, " / <a href=\"%s?files\"%s>files</a>", up(len(names)), upKey(len(names) == 1))
-	}
-	for i, name := range names {
-		n := len(names) - 1 - i
-		fmt.Fprintf(out, " / <a href=\"%s\"%s><bdi>%s</bdi></a>", up(n), upKey(n == 1), shown(name))
+		"<title>%s</title>\n<link rel=\"stylesheet\" href=\"%s?style=1\">\n<nav>", title, root)
+	for i, c := range crumbs {
+		between, key := " / ", ""
+		if i == 0 {
+			between = ""
+		}
+		if i == len(crumbs)-2 {
+			key = ` accesskey="u"`
+		}
+		fmt.Fprintf(out, "%s<a href=\"%s\"%s>%s</a>", between, c.url, key, c.name)
 	}
 	fmt.Fprint(out, "</nav>\n<main>\n<table>\n<thead><tr><th scope=\"col\">Name<th scope=\"col\">Kind<th scope=\"col\">Size<th scope=\"col\">Modified</thead>\n<tbody>\n")
-	if err := t.items(ctx, w, p, l.sizes, func(it item) error { return t.writeRow(out, p, it) }); err != nil {
+	if err := t.items(r.Context(), w, p, l.sizes, func(it item) error { return t.writeRow(out, p, it) }); err != nil {
 		return err
 	}
-	fmt.Fprint(out, "</tbody>\n</table>\n")
-	if l.after != "" || p.next != "" {
-		fmt.Fprint(out, "<p>")
-		if l.after != "" {
-			first := "./"
-			if l.files {
-				first += "?files"
-			}
-			fmt.Fprintf(out, "<a href=\"%s\">first page</a> ", first)
-		}
-		if p.next != "" {
-			fmt.Fprintf(out, "<a rel=\"next\" accesskey=\"n\" href=\"%s\">next page</a>", html.EscapeString(l.nextURL(p.next)))
-		}
-		fmt.Fprint(out, "</p>\n")
+	fmt.Fprint(out, "</tbody>\n</table>\n<p>")
+	if l.after != "" {
+		fmt.Fprintf(out, "<a href=\"%s\">first page</a> ", html.EscapeString(pageURL(r.URL.Query(), "")))
 	}
-	_, err := fmt.Fprint(out, "</main>\n</html>\n")
+	if p.next != "" {
+		fmt.Fprintf(out, "<a rel=\"next\" accesskey=\"n\" href=\"%s\">next page</a>", html.EscapeString(pageURL(r.URL.Query(), p.next)))
+	}
+	_, err := fmt.Fprint(out, "</p>\n</main>\n</html>\n")
 	return err
-}
-
-// upKey is the key that leads to the folder above.
-func upKey(above bool) string {
-	if above {
-		return ` accesskey="u"`
-	}
-	return ""
 }
 
 func (t *tree) writeRow(out *bufio.Writer, p excerpt, it item) error {

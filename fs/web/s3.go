@@ -184,13 +184,16 @@ func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 		return errNotImplemented
 	}
 	second := q.Get("list-type") == "2"
-	l := lister{t: t, prefix: q.Get("prefix"), delimited: q.Get("delimiter") != "", max: mostKeys}
+	l := lister{
+		t: t, prefix: q.Get("prefix"), delimited: q.Get("delimiter") != "", max: mostKeys,
+		encoded: q.Get("encoding-type") != "", owned: !second || q.Get("fetch-owner") == "true",
+	}
 	switch {
 	case q.Has("list-type") && !second:
 		return badArgument("list-type")
 	case l.delimited && q.Get("delimiter") != "/":
 		return errNotImplemented
-	case q.Get("encoding-type") != "" && q.Get("encoding-type") != "url":
+	case l.encoded && q.Get("encoding-type") != "url":
 		return badArgument("encoding-type")
 	}
 	if text := q.Get("max-keys"); text != "" {
@@ -215,55 +218,46 @@ func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 		return err
 	}
 	out := &listResult{
-		Name: bucket, Prefix: q.Get("prefix"), MaxKeys: l.max, Delimiter: q.Get("delimiter"), EncodingType: q.Get("encoding-type"),
+		Name: bucket, Prefix: l.text(l.prefix), MaxKeys: l.max, Delimiter: q.Get("delimiter"), EncodingType: q.Get("encoding-type"),
 		IsTruncated: l.truncated, Contents: l.contents, CommonPrefixes: l.prefixes,
 	}
-	out.finish(q, second, l.last)
+	if second {
+		n := len(l.contents) + len(l.prefixes)
+		out.KeyCount, out.StartAfter, out.ContinuationToken = &n, l.text(q.Get("start-after")), q.Get("continuation-token")
+		if l.truncated {
+			out.NextContinuationToken = tokenOf(l.last)
+		}
+	} else {
+		marker := l.text(after)
+		out.Marker = &marker
+		if l.truncated {
+			out.NextMarker = l.text(l.last)
+		}
+	}
 	return writeXML(w, r, out)
 }
 
-// finish adds what one of the versions has, and encodes names if that is wanted.
-func (o *listResult) finish(q url.Values, second bool, last string) {
-	marker := q.Get("marker")
-	if second {
-		n := len(o.Contents) + len(o.CommonPrefixes)
-		o.KeyCount, o.StartAfter, o.ContinuationToken = &n, q.Get("start-after"), q.Get("continuation-token")
-	} else {
-		o.Marker = &marker
+// text returns a key as the client wants it.
+func (l *lister) text(key string) string {
+	if l.encoded {
+		return escape(key)
 	}
-	switch {
-	case o.IsTruncated && second:
-		o.NextContinuationToken = tokenOf(last)
-	case o.IsTruncated:
-		o.NextMarker = last
-	}
-	if q.Get("fetch-owner") == "true" || !second {
-		for i := range o.Contents {
-			o.Contents[i].Owner = &theOwner
-		}
-	}
-	if o.EncodingType == "" {
-		return
-	}
-	for _, name := range []*string{&o.Prefix, &marker, &o.NextMarker, &o.StartAfter, &o.Delimiter} {
-		*name = escape(*name)
-	}
-	for i := range o.Contents {
-		o.Contents[i].Key = escape(o.Contents[i].Key)
-	}
-	for i := range o.CommonPrefixes {
-		o.CommonPrefixes[i].Prefix = escape(o.CommonPrefixes[i].Prefix)
-	}
+	return key
 }
 
 // addObject adds a file to a listing, unless its size is not to be made or cannot be.
 func (l *lister) addObject(ctx context.Context, key string, way nodes.Way) error {
 	if e := way.Last(); l.makesSizes(key) || isMeasured(ctx, e.File) {
 		o, err := l.t.object(nodes.Listing(ctx), way, s3Mark)
-		if err == nil {
-			l.contents = append(l.contents, content{Key: key, LastModified: s3Time(e.Time), ETag: o.tag, Size: o.size, StorageClass: "STANDARD"})
-		} else if isPassing(ctx, err) {
+		if isPassing(ctx, err) {
 			return err
+		}
+		if err == nil {
+			c := content{Key: l.text(key), LastModified: s3Time(e.Time), ETag: o.tag, Size: o.size, StorageClass: "STANDARD"}
+			if l.owned {
+				c.Owner = &theOwner
+			}
+			l.contents = append(l.contents, c)
 		}
 	}
 	return nil

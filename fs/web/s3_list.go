@@ -29,6 +29,8 @@ type lister struct {
 	t         *tree
 	prefix    string
 	delimited bool
+	encoded   bool // keys are told percent-encoded
+	owned     bool // objects are told with their owner
 	max       int
 
 	began     time.Time
@@ -57,14 +59,9 @@ func (l *lister) list(ctx context.Context, after string) error {
 		return nil
 	}
 	at := l.prefix[:strings.LastIndexByte(l.prefix, '/')+1] // the folder in which the prefix ends
-	name := "."
-	if at != "" {
-		name = at[:len(at)-1]
-		for part := range strings.SplitSeq(name, "/") {
-			if !isName(part) {
-				return nil
-			}
-		}
+	name, _, err := parsePath("/" + escape(at))
+	if err != nil {
+		return nil
 	}
 	way, err := l.t.find(ctx, name)
 	if err == nil && way.Last().Dir == nil || err != nil && refusalOf(err).status == http.StatusNotFound {
@@ -73,12 +70,9 @@ func (l *lister) list(ctx context.Context, after string) error {
 	if err != nil {
 		return err
 	}
-	rest, ok := strings.CutPrefix(after, at)
-	if !ok && after > at { // all keys that begin with at are before it
+	rest, ok := strings.CutPrefix(max(after, at), at)
+	if !ok { // all keys that begin with at are before it
 		return nil
-	}
-	if !ok {
-		rest = ""
 	}
 	err = l.folder(ctx, way, at, l.prefix[len(at):], rest)
 	if l.truncated = err == errFull; l.truncated {
@@ -266,7 +260,7 @@ func (f *folder) visit(ctx context.Context, n name) error {
 	l.looked++
 	if n.dir && l.delimited {
 		l.last = f.at + key
-		l.prefixes = append(l.prefixes, commonPrefix{f.at + key})
+		l.prefixes = append(l.prefixes, commonPrefix{l.text(f.at + key)})
 		return nil
 	}
 	way, ok, err := f.entry(ctx, n)

@@ -84,7 +84,7 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 	default:
 		return &refusal{http.StatusBadRequest, "bad value of Depth", ""}
 	}
-	way, _, slash, err := t.lookUp(r)
+	way, name, slash, err := t.lookUp(r)
 	if err != nil {
 		return err
 	}
@@ -92,6 +92,7 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 		return errMissing
 	}
 	it := item{Entry: way.Last(), size: unsized}
+	it.Name = path.Base(name) // also that of a link
 	if it.File != nil {
 		it.size, err = made(r.Context(), t, it.File.Size)
 	}
@@ -172,7 +173,7 @@ type property struct{ name, value string }
 
 // properties returns those of an entry. A size that has to be made is none.
 func properties(it item, tag string) []property {
-	all := []property{{"resourcetype", ""}, {"displayname", xmlText(path.Base(it.Name))}}
+	all := []property{{"resourcetype", ""}, {"displayname", xmlText(it.Name)}}
 	if it.Dir != nil {
 		all[0].value = "<D:collection/>"
 	}
