@@ -66,7 +66,7 @@ func (s *Site) viewer(w Writer, r *http.Request, escaped string) error {
 		return err
 	})
 	if mute, ok := errors.AsType[*muteError](err); ok {
-		p.Error = mute.Error()
+		p.Error = shown(mute.reason)
 	} else if err != nil {
 		if status = s.Status(err); status != http.StatusNotFound {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	iofs "io/fs"
 	"net/http"
+	"strings"
 
 	"recfs/nodes"
 	"recfs/nodes/play"
@@ -60,9 +61,10 @@ func (t *Tree) recording(ctx context.Context, name string) (play.Recording, erro
 	if rec, ok := dir.(play.Recording); ok {
 		return rec, nil
 	}
-	switch _, err := nodes.Child(ctx, dir, "error.txt"); {
+	switch why, err := nodes.ReadFile(ctx, dir, "error.txt"); {
 	case err == nil:
-		return nil, &muteError{"This recording does not open. Its error.txt says why."}
+		lines := strings.ReplaceAll(strings.TrimSpace(string(why)), "\n", ", ")
+		return nil, &muteError{"This recording does not open (" + lines + ")."}
 	case !errors.Is(err, iofs.ErrNotExist):
 		return nil, err
 	}

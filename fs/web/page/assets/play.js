@@ -5,6 +5,7 @@ import { events } from "./events.js";
 import { dataURL, fetched, getData, getJSON, persist, root } from "./fetch.js";
 import { keys } from "./keys.js";
 import { players } from "./players.js";
+import { problems } from "./problems.js";
 import { stage } from "./stage.js";
 import { timeline } from "./timeline.js";
 import { View } from "./view.js";
@@ -12,6 +13,8 @@ import { watch } from "./watch.js";
 
 const path = location.pathname.slice(new URL(".view/play/", root).pathname.length);
 const main = document.querySelector("main");
+const head = el("header", {}, el("a", { href: new URL(".view/", root).href }, "All recordings"),
+  el("h1", {}, el("bdi", {}, clean(main.dataset.path, 120))), el("a", { href: new URL(`${path}/`, root).href }, "Files"));
 const sentence = el("p"), retry = el("button", { type: "button" }, "Try again");
 const notice = el("div", { className: "notice", "data-testid": "error", role: "alert", hidden: true }, sentence, retry);
 
@@ -81,37 +84,35 @@ function layout(view) {
     field?.select?.();
     return !!field;
   };
-  const head = el("header", {}, el("a", { href: new URL(".view/", root).href }, "All recordings"),
-    el("h1", {}, el("bdi", {}, clean(main.dataset.path, 120))), el("a", { href: new URL(`${path}/`, root).href }, "Files"));
   const work = el("div", { className: "work" }, stage(view), cameraButtons(view));
   main.replaceChildren(head, notice, el("div", { className: "view" }, work, side), announcer(view));
-  return { head, work };
+  return work;
 }
 
 /** report says outside of the page that nothing can be seen. */
 function report(text) {
-  if (!notice.isConnected) main.replaceChildren(notice);
+  if (!notice.isConnected) main.replaceChildren(head, notice);
   fail(text);
   window.recfs = Object.freeze({ version: 1, view: null, path: main.dataset.path, ready: false, error: text, fetched: { ...fetched } });
 }
 
 async function begin() {
   if (main.dataset.error) return report(main.dataset.error);
-  main.replaceChildren(notice);
+  main.replaceChildren(head, notice);
   const about = await source.get("about");
   if (!about.kind) return report(about.error ?? "Recordings of this kind are not played here.");
   const view = new View(about, source);
   source.fail = (text, again) => view.fail(text, again);
-  const { head, work } = layout(view);
+  const work = layout(view);
   view.on("fail", ([text, again]) => fail(text, again));
   const module = await import(`./scene_${about.kind}.js`);
   view.begin(await module.scene(view));
   view.canvas.setAttribute("aria-label", `${about.kind}: ${view.scene.legend ?? ""}`);
   if (view.timed) {
-    work.append(timeline(view), transport(view));
+    work.append(timeline(view), problems(view), transport(view));
     events(view);
     if (about.kind !== "nethack") players(view);
-  }
+  } else work.append(problems(view));
   if (view.scene.legend) work.append(el("p", { className: "legend dim" }, view.scene.legend));
   head.append(share(view), keys(view));
   watch(view);

@@ -66,7 +66,7 @@ function paint(view, ctx, now) {
 /** lost says why there is nothing to see at a tick. */
 function lost(view) {
   const error = view.found?.error ?? null;
-  if (error === view.said) return;
+  if (error === (view.said ?? null)) return;
   view.said = error;
   view.fail(error?.message ?? null, () => {
     view.blocks.forget();

@@ -1,6 +1,6 @@
 // The timeline: who was there and how much happened, marks, holes, and the place that is shown.
 import { place } from "./controls.js";
-import { clean, el, plural } from "./dom.js";
+import { clean, el } from "./dom.js";
 import { colors, dark } from "./parts.js";
 
 /** timeline makes the slider of a view, and what jumps between marks. */
@@ -22,7 +22,7 @@ export function timeline(view) {
   };
   new ResizeObserver(draw).observe(slider);
   dark.addEventListener("change", draw);
-  view.on("grow", draw);
+  for (const news of ["grow", "holes"]) view.on(news, draw);
   view.on("paint", knobMover(view, slider, knob, span));
   scrubber(view, slider, at);
   view.mark = (way) => {
@@ -32,7 +32,7 @@ export function timeline(view) {
     view.goto(mark.t);
     view.say(mark.text);
   };
-  return el("div", { className: "time-line" }, slider, holes(view));
+  return slider;
 }
 
 /** knobMover puts the knob where it is, and says the time once a second while it moves. */
@@ -123,45 +123,4 @@ function hatch(ctx, c, from, to, height) {
   }
   ctx.stroke();
   ctx.restore();
-}
-
-/** holes lists what is damaged, of which the index tells once there is a picture. */
-function holes(view) {
-  const list = el("ul"), title = el("summary"), box = el("details", { className: "holes", hidden: true }, title, list);
-  let asked = false;
-  const load = async () => {
-    if (asked || !view.about.problems) return;
-    asked = true;
-    try {
-      const index = await view.source.json("index.json");
-      view.holes = holesOf(index, view.first, view.last);
-      title.textContent = plural(index.problems.length, "problem");
-      list.replaceChildren(...index.problems.slice(0, 100).map((p) => el("li", {}, clean(`${p.code} at byte ${p.offset}: ${p.message}`))));
-      box.hidden = false;
-      view.tell("grow");
-    } catch (error) {
-      title.textContent = error.message;
-      box.hidden = false;
-    }
-  };
-  view.on("rest", load);
-  view.on("grow", () => { if (!view.holes) asked = false; });
-  return box;
-}
-
-/** holesOf are the stretches {from, to, text} of which an index says that something is lost. */
-export function holesOf(index, first, last) {
-  const chunks = index.chunks ?? [], out = [];
-  for (const p of index.problems ?? []) {
-    if (p.code === "anomaly") continue;
-    const i = p.chunk === undefined ? chunks.length - 1 : chunks.findIndex((c) => c.chunk === p.chunk);
-    const before = chunks.slice(0, Math.max(i, 0)).reverse().find((c) => c.last_tick !== null);
-    const after = chunks.slice(i + 1).find((c) => c.first_tick !== null);
-    const known = p.chunk !== undefined && chunks[i]?.first_tick != null;
-    out.push({
-      from: known ? chunks[i].first_tick : p.chunk === undefined ? last : before?.last_tick ?? first,
-      to: known ? chunks[i].last_tick : after?.first_tick ?? last, text: clean(p.message, 120),
-    });
-  }
-  return out;
 }

@@ -45,6 +45,7 @@ export class View {
     this.listeners = [];
     this.moved = 0; // when it was asked to be elsewhere
     this.wide = true; // nobody chose what is seen
+    this.waits = false; // it played until there was no more
   }
 
   /** begin takes the scene that shows it. */
@@ -94,7 +95,7 @@ export class View {
     if (!this.timed) return;
     this.tick = Math.max(this.first, Math.min(Math.round(tick), this.last));
     this.moved = soon ? performance.now() : 0;
-    this.scrubbed?.();
+    this.waits = false;
     this.written();
     this.repaint();
   }
@@ -139,6 +140,7 @@ export class View {
     if (!this.timed || on === this.playing) return;
     if (on && this.tick >= this.last) this.tick = this.first;
     this.playing = on;
+    this.waits = !on && this.tick >= this.last;
     if (!on) this.tick = Math.max(this.first, Math.min(Math.round(this.tick), this.last));
     this.before = null;
     this.written();

@@ -6,14 +6,18 @@ export const isAnother = (was, is) => was.finished || is.kind !== was.kind || is
 
 /** watch asks for news: every 5 s at rest at the end of what is not finished, else every 30 s. */
 export function watch(view) {
-  let timer = 0, known = JSON.stringify(view.about);
+  let timer = 0, known = JSON.stringify(view.about), gone = false;
   const ask = async () => {
-    const about = await view.source.get("about").catch((error) => view.fail(error.message));
-    const now = JSON.stringify(about ?? null);
-    if (about && now !== known) {
+    try {
+      const about = await view.source.get("about"), now = JSON.stringify(about);
+      if (gone) view.fail(null);
+      gone = false;
+      if (now !== known && isAnother(view.about, about)) return replaced(view);
+      if (now !== known) grown(view, about);
       known = now;
-      if (isAnother(view.about, about)) replaced(view);
-      else grown(view, about);
+    } catch (error) {
+      gone = true;
+      view.fail(error.message);
     }
     again();
   };
@@ -33,13 +37,15 @@ export function watch(view) {
   again();
 }
 
-/** grown takes over what is new. */
+/** grown takes over what is new. What played to the end goes on. */
 function grown(view, about) {
   if (!view.timed) return location.reload();
+  const longer = about.last > view.last;
   view.blocks.forget(view.last);
   Object.assign(view, { about, first: about.first, last: about.last });
-  view.say("The recording goes on.");
   view.tell("grow");
+  if (longer) view.say("The recording goes on.");
+  if (longer && view.waits) view.play(true);
   view.repaint();
 }
 
