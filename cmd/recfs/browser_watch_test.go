@@ -22,8 +22,8 @@ func replace(t *testing.T, name string, content []byte) {
 	must(t, os.Rename(name+".new", name))
 }
 
-// A recording that grows goes on where it came to its end, one that is gone is a sentence until it is
-// there again, and one that took the place of another one is loaded anew.
+// A recording that grows goes on where it came to its end, one that is gone is a sentence until it
+// is there again, and one that took the place of another one is loaded anew.
 func TestBrowserGrows(t *testing.T) {
 	all, err := exec.Command("xz", "-dc", filepath.Join(samples, busy)).Output()
 	must(t, err)

@@ -18,7 +18,7 @@ const common = (view) => [
     run: (k) => view.setSpeed(faster(view.speed, k === "-" ? -1 : 1)) },
   { keys: ["f", "F"], text: "follow the next player, nobody", timed: true, run: (k) => (k === "f" ? view.nextPlayer() : view.setFollow(null)) },
   { keys: ["g"], text: "jump to a time or tick", timed: true, run: () => view.focus("jump") },
-  { keys: ["/"], text: "search", run: () => view.focus("event-search") || view.focus("search") },
+  { keys: ["/"], text: "search", run: () => view.focus("event-search") || view.focus("compare") },
   { keys: ["d"], text: "demo of the visible minute", timed: true, run: () => view.demo?.() },
   { keys: ["h", "j", "k", "l"], sign: "h j k l", text: "camera left, down, up, right",
     run: (k) => view.nudgeCamera(...{ h: [1, 0], j: [0, -1], k: [0, 1], l: [-1, 0] }[k]) },

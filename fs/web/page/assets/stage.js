@@ -10,13 +10,13 @@ export function stage(view) {
   view.canvas = canvas;
   view.stage = el("div", { className: "stage" }, canvas);
   const size = () => {
-    const { width, height } = view.stage.getBoundingClientRect(), dpr = devicePixelRatio || 1;
+    const { width, height } = canvas.getBoundingClientRect(), dpr = devicePixelRatio || 1;
     canvas.width = Math.max(1, Math.round(width * dpr));
     canvas.height = Math.max(1, Math.round(height * dpr));
     view.camera.size(width, height);
     view.repaint();
   };
-  new ResizeObserver(size).observe(view.stage);
+  new ResizeObserver(size).observe(canvas);
   for (const query of [dark, still]) query.addEventListener("change", () => view.repaint());
   view.on("frame", (now) => paint(view, ctx, now));
   pointers(view);
