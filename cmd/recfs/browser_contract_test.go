@@ -29,8 +29,8 @@ func (b *browser) holds(what, expression string) {
 	}
 }
 
-// A link says where one is (docs/tree/page.md section 1), and follows whoever goes elsewhere, not too
-// often and not as steps of the history.
+// A link says where one is (docs/tree/page.md section 1), and follows, not too often and not as
+// steps of the history.
 func TestBrowserLinks(t *testing.T) {
 	b := openViewer(t, 1280, 800)
 	b.before(`window.written = [];
@@ -69,7 +69,7 @@ func TestBrowserLinks(t *testing.T) {
 	b.holds("as often as it is written", "written.length > 0 && written.every((at, i) => !i || at - written[i - 1] > 200)")
 }
 
-// Keys do what section 2 says, in all kinds of recordings.
+// Keys do what docs/tree/page.md section 2 says, in all kinds of recordings.
 func TestBrowserAllKeys(t *testing.T) {
 	b := openViewer(t, 1280, 800)
 	b.before("HTMLAnchorElement.prototype.click = function () { window.clicked = this.href; };")
@@ -184,7 +184,7 @@ func TestBrowserAnnounces(t *testing.T) {
 	b.wait("said.at(-1).text === 'paused'")
 }
 
-// window.recfs has what section 4 says, and the page what it names by data-testid.
+// window.recfs has what docs/tree/page.md section 4 says, and the page all that it names.
 func TestBrowserInside(t *testing.T) {
 	b := openViewer(t, 1280, 800)
 	const common = "version view path ready error tick playing speed follow first last camera entities events motion painted fetched"
@@ -254,8 +254,8 @@ func TestBrowserHookOnMap(t *testing.T) {
 	b.picture("hook.png")
 }
 
-// Where something is damaged the rest plays, the timeline tells from when to when, and the reason is
-// a click away: also that nothing plays at all.
+// Where something is damaged the rest plays, the timeline tells from when to when, and the reason
+// is a click away: also that nothing plays at all.
 func TestBrowserDamage(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(dir, "a"), os.DirFS(samples)))
