@@ -109,8 +109,7 @@ func (q *demoRequest) make(ctx context.Context, e *env, a *archive, args []strin
 	if err != nil {
 		return err
 	}
-	ms := d.Length.Milliseconds()
-	about := length(&ms) + ", " + d.About
+	about := length(new(d.Length.Milliseconds())) + ", " + d.About
 	return q.write(ctx, e, args[0], demo.Inherit(recording.Attr), about)
 }
 

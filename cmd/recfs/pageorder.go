@@ -72,8 +72,7 @@ func (p place) cursor(back bool) *string {
 	if err != nil {
 		return nil
 	}
-	text := base64.RawURLEncoding.EncodeToString(b)
-	return &text
+	return new(base64.RawURLEncoding.EncodeToString(b))
 }
 
 // page answers a query.

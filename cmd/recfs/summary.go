@@ -48,6 +48,5 @@ func summarize(ctx context.Context, needs *needFinder, f found) (*summary, error
 // found adds problems.
 func (s *summary) found(problems ...problem) {
 	s.Found = append(s.Found, problems...)
-	n := int64(len(s.Found))
-	s.Problems = &n
+	s.Problems = new(int64(len(s.Found)))
 }

@@ -192,8 +192,7 @@ func (a *archive) damageOf(ctx context.Context, k recordingKey) (*formats.Proble
 	if d == nil || err != nil {
 		return nil, err
 	}
-	p := d.Problem()
-	return &p, nil
+	return new(d.Problem()), nil
 }
 
 // An unpackedReader reads what a recording decompresses to.

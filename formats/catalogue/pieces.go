@@ -16,7 +16,7 @@ import (
 //
 //	| count | piece … |
 //
-// piece: | bytes varint | counts, as [rowcount.WriteCounts] writes them |
+// piece: | bytes varint | counts, as [rowcount.CodeCounts] writes them |
 
 // A piece is rows of a table of a recording.
 type piece struct {
@@ -34,7 +34,7 @@ func keepRows(ctx context.Context, t *columnar.Table, columns []columnar.Column,
 		return err
 	}
 	defer held.Free()
-	w, pieces := indexfile.Append(nil), []piece{}
+	w, pieces := &indexfile.Writer{}, []piece{}
 	start, rows := 0, 0 // of the piece that is being written
 	end := func() {
 		if rows > 0 {
@@ -62,7 +62,8 @@ func keepRows(ctx context.Context, t *columnar.Table, columns []columnar.Column,
 	if end(); len(w.Bytes()) > maxRowBytes {
 		return nil
 	}
-	to.Rows, to.Packed, to.Pieces = w.Bytes(), len(w.Bytes()), encodePieces(pieces, columns)
+	to.Rows, to.Packed = w.Bytes(), len(w.Bytes())
+	to.Pieces = indexfile.Append(nil, func(c indexfile.Codec) { codePieces(c, &pieces, columns) })
 	return nil
 }
 
@@ -73,14 +74,11 @@ func pieceOf(b []byte, columns []columnar.Column, rows int) piece {
 	return piece{len(b), columnar.Group{Rows: rows, Columns: count.Counts()}}
 }
 
-func encodePieces(list []piece, columns []columnar.Column) []byte {
-	w := indexfile.Append(nil)
-	w.Count(len(list))
-	for i := range list {
-		w.Count(list[i].bytes)
-		rowcount.WriteCounts(w, columns, &list[i].Group)
-	}
-	return w.Bytes()
+func codePieces(c indexfile.Codec, list *[]piece, columns []columnar.Column) {
+	indexfile.List(c, list, 1+len(columns), func(p *piece) {
+		indexfile.Uint(c, &p.bytes, maxRowBytes)
+		rowcount.CodeCounts(c, columns, &p.Group)
+	})
 }
 
 // piecesOf returns the pieces of a table, whose record may say anything; ok is false if it has
@@ -89,16 +87,12 @@ func piecesOf(t *ledger.Table, columns []columnar.Column) (list []piece, ok bool
 	if len(t.Pieces) == 0 {
 		return nil, false
 	}
-	r := indexfile.NewReader("rows", t.Pieces)
-	list = make([]piece, r.Count(1+len(columns)))
+	ok = indexfile.Read("rows", t.Pieces, func(c indexfile.Codec) { codePieces(c, &list, columns) }) == nil
 	sum := 0
 	for i := range list {
-		p := piece{bytes: int(r.Uint(maxRowBytes)), Group: rowcount.ReadCounts(r, columns)}
-		if p.Rows == 0 || p.Rows > columnar.GroupRows || i > 0 && list[i-1].Rows != columnar.GroupRows {
-			r.Fail("a piece of %d rows", p.Rows)
-		}
-		list[i] = p
+		p := &list[i]
+		ok = ok && p.Rows > 0 && p.Rows <= columnar.GroupRows && (i == 0 || list[i-1].Rows == columnar.GroupRows)
 		sum += p.bytes
 	}
-	return list, r.Close() == nil && sum == t.Packed
+	return list, ok && sum == t.Packed
 }

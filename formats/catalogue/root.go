@@ -163,8 +163,7 @@ func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *
 	s := r.c.newScan(view, sink)
 	defer s.cache.Close()
 	s.tell = tell
-	known := old.Cursor(r.c.pages)
-	s.old, s.oldState = &known, old.state
+	s.old, s.oldState = new(old.Cursor(r.c.pages)), old.state
 	err := s.dir(ctx, dir, "")
 	if err == nil {
 		err = s.summarise(ctx)

@@ -238,8 +238,7 @@ func (s *scan) known(ctx context.Context, at, inSource string, stamp formats.Sta
 		if err != nil || r == nil || !r.Inner && !first {
 			return true
 		}
-		place := *s.old
-		s.add(item{Record: *r, at: &place})
+		s.add(item{Record: *r, at: new(*s.old)})
 		s.old.Next()
 	}
 }

@@ -190,11 +190,11 @@ func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache)
 	case ctx.Err() != nil:
 		return nil, false
 	case errors.As(err, &unread):
-		s.Error, s.Problems = readReason(unread.Err), ptr(int64(1))
+		s.Error, s.Problems = readReason(unread.Err), new(int64(1))
 		return nil, false
 	default:
 		s.Error = formats.OneLine(err.Error())
-		s.Indexed, s.Complete, s.Problems = true, ptr(false), ptr(int64(1)) // there is no index to make
+		s.Indexed, s.Complete, s.Problems = true, new(false), new(int64(1)) // there is no index to make
 	}
 	return tables, true
 }
@@ -216,7 +216,7 @@ func ContainerSummary(at string, d archive.Description, problems []formats.Probl
 	return Summary{
 		Path: at, PathHex: formats.HexOf(at), Format: d.Format, Indexed: true,
 		Size: d.Stored, Modified: d.Time.UTC().Format(time.RFC3339Nano),
-		Complete: ptr(false), Problems: ptr(int64(len(problems))), Error: problems[0].Message,
+		Complete: new(false), Problems: new(int64(len(problems))), Error: problems[0].Message,
 	}
 }
 
@@ -238,7 +238,7 @@ func containerLine(at string, c archive.Container, problems []formats.Problem) s
 func (s *Summary) take(k formats.Summary, indexed bool) {
 	s.Ticks, s.Map, s.Players = k.Ticks, k.Map, k.Players
 	if k.Start != nil {
-		s.Start = ptr(k.Start.UTC().Format(time.RFC3339Nano))
+		s.Start = new(k.Start.UTC().Format(time.RFC3339Nano))
 	}
 	if n := count(k.HeaderProblems); n > 0 {
 		s.Problems = &n
@@ -246,9 +246,9 @@ func (s *Summary) take(k formats.Summary, indexed bool) {
 	if !indexed {
 		return
 	}
-	s.Indexed, s.Complete, s.Finished, s.Problems = true, &k.Complete, &k.Finished, ptr(count(k.Problems))
+	s.Indexed, s.Complete, s.Finished, s.Problems = true, &k.Complete, &k.Finished, new(count(k.Problems))
 	if k.Duration != nil {
-		s.DurationMS = ptr(k.Duration.Milliseconds())
+		s.DurationMS = new(k.Duration.Milliseconds())
 	}
 	if s.Players == nil {
 		s.Players = []string{} // there were none
@@ -263,5 +263,3 @@ func count(problems iter.Seq[formats.Problem]) (n int64) {
 	}
 	return n
 }
-
-func ptr[T any](v T) *T { return &v }

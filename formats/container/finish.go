@@ -30,8 +30,7 @@ func (l *builder) finish() *Members {
 		}
 		dir.size++
 	}
-	m := l.Members
-	return &m
+	return new(l.Members)
 }
 
 // compare compares a member by where it is.

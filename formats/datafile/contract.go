@@ -31,28 +31,27 @@ func (o Options) limit(t *Tables) *Tables {
 // Append appends the tables as they are kept on disk.
 //
 //	| size of the file | the file up to the data part |
-func (t *Tables) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	w.Size(t.size)
-	w.Blob(t.stored)
-	return w.Bytes()
+func (t *Tables) Append(b []byte) []byte { return indexfile.Append(b, t.code) }
+
+func (t *Tables) code(c indexfile.Codec) {
+	c.Values(&t.size)
+	c.Blob(&t.stored)
 }
 
 // readHead reads what Append of the tables wrote.
 func (o Options) readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
-	r := indexfile.NewReader(formatName, saved)
-	size, stored := r.Size(), r.Blob()
-	if err := r.Close(); err != nil {
+	kept := &Tables{}
+	if err := indexfile.Read(formatName, saved, kept.code); err != nil {
 		return nil, err
 	}
-	h, err := parseHeader(stored)
+	h, err := parseHeader(kept.stored)
 	if err != nil {
 		return nil, err
 	}
-	if h.dataAt() != int64(len(stored)) || h.dataAt() > min(size, maxTables) {
+	if h.dataAt() != int64(len(kept.stored)) || h.dataAt() > min(kept.size, maxTables) {
 		return nil, formats.ErrOther
 	}
-	t, err := parseTables(h, stored, size)
+	t, err := parseTables(h, kept.stored, kept.size)
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,7 @@ import (
 )
 
 // Append appends the index as it is kept on disk.
-func (x *index) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	x.code(indexfile.Codec{W: w})
-	return w.Bytes()
-}
+func (x *index) Append(b []byte) []byte { return indexfile.Append(b, x.code) }
 
 // code writes or reads an index.
 //
@@ -25,9 +21,8 @@ func (x *index) code(c indexfile.Codec) {
 
 // readIndex reads what Append of an index wrote, if the file has the size that it had.
 func readIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
-	r, x := indexfile.NewReader(formatName, saved), &index{}
-	x.code(indexfile.Codec{R: r})
-	if err := r.Close(); err != nil {
+	x := &index{}
+	if err := indexfile.Read(formatName, saved, x.code); err != nil {
 		return nil, err
 	}
 	if x.size != h.(*Tables).size {

@@ -137,11 +137,7 @@ func (c tileRows) cost() int64 { return c.rows.Cost() + 8*int64(len(c.layers)) }
 //	| count | rows of each layer | counter |
 func codeTileRows(c indexfile.Codec, n *tileRows) {
 	indexfile.List(c, &n.layers, 1, func(n *int) { indexfile.Uint(c, n, math.MaxInt32) })
-	if c.W != nil {
-		n.rows.Write(c.W)
-	} else {
-		n.rows = rowcount.Read(c.R, tilesColumns)
-	}
+	rowcount.Code(c, &n.rows, tilesColumns)
 }
 
 func (t *tree) checkTileRows(_ context.Context, _ struct{}, n tileRows) error {

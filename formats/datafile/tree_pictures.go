@@ -58,11 +58,7 @@ func (d drawing) cost() int64 { return int64(cap(d.file)) + 16 }
 //
 //	| external varint | file blob |
 func codeDrawing(c indexfile.Codec, d *drawing) {
-	if c.W != nil {
-		c.W.Uint(d.external)
-	} else {
-		d.external = c.R.Uint(math.MaxUint64)
-	}
+	indexfile.Uint(c, &d.external, math.MaxUint64)
 	c.Values(&d.file)
 }
 

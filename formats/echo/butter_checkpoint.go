@@ -28,46 +28,43 @@ func (c *carry) pass(n int64) {
 //
 // bones: | x, y, z f32 | × NumBones, | x, y, z, w f32 | × NumBones
 func (c carry) encode(all bool) []byte {
-	var w indexfile.Writer
-	w.Bool(c.lost)
-	w.Int(int64(c.count))
-	w.F32s(c.timers[:])
-	w.Size(c.since)
-	if !all && c.since > 0 {
-		return w.Bytes()
-	}
-	for i := range c.bones {
-		for _, v := range c.bones[i].Positions {
-			w.F32s(v[:])
-		}
-		for _, q := range c.bones[i].Rotations {
-			w.F32s(q[:])
-		}
-	}
-	return w.Bytes()
+	return indexfile.Append(nil, func(x indexfile.Codec) { c.code(x, all) })
 }
 
-func decodeCarry(b []byte) (carry, error) {
-	r := indexfile.NewReader(butterName, b)
-	c := carry{lost: r.Bool(), count: int(r.Int32())}
-	r.F32s(c.timers[:])
-	c.since = r.Size()
-	if r.Len()%(4*boneFloats) != 0 {
-		r.Fail("%d bytes of bones", r.Len())
+func decodeCarry(b []byte) (c carry, err error) {
+	err = indexfile.Read(butterName, b, func(x indexfile.Codec) {
+		c.code(x, true)
+		if c.count < unknownCount || !c.complete() && (c.since == 0 || len(c.bones) > 0) {
+			x.R.Fail("%d players with bones, %d are there", c.count, len(c.bones))
+		}
+	})
+	return c, err
+}
+
+// code writes the carry, with the bones if they are due or all is set, or reads it.
+func (c *carry) code(x indexfile.Codec, all bool) {
+	count := int32(c.count)
+	x.Values(&c.lost, &count)
+	x.F32s(c.timers[:])
+	x.Values(&c.since)
+	switch {
+	case x.R != nil:
+		c.count = int(count)
+		if x.R.Len()%(4*boneFloats) != 0 {
+			x.R.Fail("%d bytes of bones", x.R.Len())
+		}
+		c.bones = make([]Bones, x.R.Len()/(4*boneFloats))
+	case !all && c.since > 0:
+		return
 	}
-	c.bones = make([]Bones, r.Len()/(4*boneFloats))
 	for i := range c.bones {
 		for j := range c.bones[i].Positions {
-			r.F32s(c.bones[i].Positions[j][:])
+			x.F32s(c.bones[i].Positions[j][:])
 		}
 		for j := range c.bones[i].Rotations {
-			r.F32s(c.bones[i].Rotations[j][:])
+			x.F32s(c.bones[i].Rotations[j][:])
 		}
 	}
-	if c.count < unknownCount || !c.complete() && (c.since == 0 || len(c.bones) > 0) {
-		r.Fail("%d players with bones, %d are there", c.count, len(c.bones))
-	}
-	return c, r.Close()
 }
 
 // complete reports whether the bones are there, if there are any.

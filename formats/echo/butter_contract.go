@@ -26,22 +26,21 @@ func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, erro
 //
 //	| size of the file | layout text | header and chunk table |
 func (o *butterHead) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	w.Size(o.size)
-	w.Text(o.Layout.name)
-	w.Blob(o.Header.raw)
-	return w.Bytes()
+	return indexfile.Append(b, func(c indexfile.Codec) { o.code(c, &o.Layout.name, &o.Header.raw) })
+}
+
+func (o *butterHead) code(c indexfile.Codec, layout *string, header *[]byte) {
+	c.Values(&o.size, layout)
+	c.Blob(header)
 }
 
 // readHead reads what Append of a head wrote.
 func (o Options) readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
-	r := indexfile.NewReader(butterName, saved)
-	h := &butterHead{size: r.Size(), maxChunk: o.maxChunk()}
-	chosen, raw := r.Text(), r.Blob()
-	if err := r.Close(); err != nil {
+	h, chosen, raw := &butterHead{maxChunk: o.maxChunk()}, "", []byte(nil)
+	err := indexfile.Read(butterName, saved, func(c indexfile.Codec) { h.code(c, &chosen, &raw) })
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if h.Header, err = parseHeader(raw, h.size); err != nil {
 		return nil, err
 	}

@@ -90,8 +90,7 @@ func (e *Event) memory() int64 {
 func (s *Summary) put(kind string, p *Player, b []byte) {
 	event := Event{Tick: s.tick, Time: s.Last, Kind: kind, Rest: slices.Clone(b)}
 	if p != nil {
-		k := p.identity()
-		event.Player = &k
+		event.Player = new(p.identity())
 		event.Rest = append(putInt(nil, `,"playerid":`, p.Lacks.At(LacksID), int64(p.ID)), b...)
 	}
 	s.events, s.buf = append(s.events, event), b[:0]

@@ -119,8 +119,7 @@ func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow]
 		c := &x.Chunks[i]
 		v := chunkRow{Chunk: i, Ticks: c.Ticks, Offset: c.Offset, Stored: c.Stored}
 		if c.Ticks > 0 {
-			last := c.FirstTick + int64(c.Ticks) - 1
-			v.First, v.Last = &c.FirstTick, &last
+			v.First, v.Last = &c.FirstTick, new(c.FirstTick+int64(c.Ticks)-1)
 		}
 		if c.Size != Unreadable {
 			v.Size = &c.Size
@@ -138,12 +137,10 @@ func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow]
 // 3).
 func (x *Index) Summarize(format string, s *formats.Summary) {
 	doc := x.document(format)
-	ticks := x.Ticks
-	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(x.Chunks), doc.Complete, doc.Finished, doc.End, slices.Values(doc.Problems)
+	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = new(x.Ticks), len(x.Chunks), doc.Complete, doc.Finished, doc.End, slices.Values(doc.Problems)
 	if x.hasDates() {
 		start := time.UnixMilli(x.First).UTC()
-		length := time.Duration(x.Last-x.First) * time.Millisecond
-		s.Start, s.Duration = &start, &length
+		s.Start, s.Duration = &start, new(time.Duration(x.Last-x.First)*time.Millisecond)
 	}
 	x.addResult(s)
 }

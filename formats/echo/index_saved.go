@@ -7,18 +7,16 @@ import (
 
 // Append appends the index as it is kept on disk.
 func (x *Index) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	x.code(indexfile.Codec{W: w}, false) // a Counter knows its columns
-	return w.Bytes()
+	return indexfile.Append(b, func(c indexfile.Codec) { x.code(c, false) }) // a Counter knows its columns
 }
 
 // DecodeIndex reads what Append wrote. The format is named in errors; text says that sessions are
 // stored as text.
 func DecodeIndex(format string, text bool, saved []byte) (*Index, error) {
-	r, x := indexfile.NewReader(format, saved), &Index{}
-	x.code(indexfile.Codec{R: r}, text)
+	x := &Index{}
+	err := indexfile.Read(format, saved, func(c indexfile.Codec) { x.code(c, text) })
 	x.place()
-	return x, r.Close()
+	return x, err
 }
 
 // code writes or reads the index: its values, then the rows of its tables.

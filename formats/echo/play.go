@@ -44,8 +44,7 @@ func (t *tree) playing() *views.Play[Index] {
 func (t *tree) playAbout(_ context.Context, x *Index) (*play.About, error) {
 	a := &play.About{Unit: "m"}
 	if x.hasDates() {
-		start := time.UnixMilli(x.First).UTC().Format(time.RFC3339Nano)
-		a.Start = &start
+		a.Start = new(time.UnixMilli(x.First).UTC().Format(time.RFC3339Nano))
 	}
 	x0, x1, wide := x.span("x", "disc_x")
 	z0, z1, long := x.span("z", "disc_z")

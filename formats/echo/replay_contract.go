@@ -26,34 +26,22 @@ func openReplay(ctx context.Context, in formats.Input) (formats.Head, error) {
 //
 //	| layout text | entry text | method | offset | length | sum present bool | [sum] | cut bool | size |
 //	| kind | session blob |
-func (c *replayHead) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	w.Text(c.layout)
-	w.Text(c.entry)
-	w.Uint(uint64(c.method))
-	w.Size(c.offset)
-	w.Size(c.length)
-	w.Bool(c.sum != nil)
-	if c.sum != nil {
-		w.Uint(uint64(*c.sum))
-	}
-	w.Bool(c.cut)
-	w.Size(c.size)
-	w.Uint(uint64(c.kind))
-	w.Blob(c.session)
-	return w.Bytes()
+func (c *replayHead) Append(b []byte) []byte { return indexfile.Append(b, c.code) }
+
+func (c *replayHead) code(x indexfile.Codec) {
+	x.Values(&c.layout, &c.entry)
+	indexfile.Uint(x, &c.method, math.MaxUint16)
+	x.Values(&c.offset, &c.length)
+	indexfile.Optional(x, &c.sum, func(n *uint32) { indexfile.Uint(x, n, math.MaxUint32) })
+	x.Values(&c.cut, &c.size)
+	indexfile.Uint(x, &c.kind, math.MaxUint8)
+	x.Blob(&c.session)
 }
 
 // readReplayHead reads what Append of a head wrote.
 func readReplayHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
-	r := indexfile.NewReader(replayName, saved)
-	h := &replayHead{layout: r.Text(), entry: r.Text(), method: uint16(r.Uint(math.MaxUint16)), offset: r.Size(), length: r.Size()}
-	if r.Bool() {
-		sum := uint32(r.Uint(math.MaxUint32))
-		h.sum = &sum
-	}
-	h.cut, h.size, h.kind, h.session = r.Bool(), r.Size(), Kind(r.Uint(math.MaxUint8)), r.Blob()
-	if err := r.Close(); err != nil {
+	h := &replayHead{}
+	if err := indexfile.Read(replayName, saved, h.code); err != nil {
 		return nil, err
 	}
 	if !h.sound() {

@@ -208,8 +208,7 @@ func (s *replayScan) why(r *replayReader) string {
 func (s *replayScan) problem(code string, offset int64, msg string) {
 	p := formats.Problem{Code: code, Offset: offset, Message: msg}
 	if s.chunks > 0 {
-		n := s.chunks - 1
-		p.Chunk = &n
+		p.Chunk = new(s.chunks - 1)
 	}
 	s.problems = append(s.problems, p)
 }

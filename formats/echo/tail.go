@@ -56,17 +56,14 @@ func (b *Builder) settle(state []byte) {
 	if t.Chunks > 0 {
 		t.Events, t.CRC, t.Summary = len(b.summary.events), b.CRC, &b.summary
 	}
-	var w indexfile.Writer
-	t.code(indexfile.Codec{W: &w}, b)
-	b.Tail, b.settled = w.Bytes(), true
+	b.Tail, b.settled = indexfile.Append(nil, func(c indexfile.Codec) { t.code(c, b) }), true
 }
 
 // readTail goes on from the Tail of an index, and reports whether it is possible.
 func (b *Builder) readTail(x *Index) bool {
-	r := indexfile.NewReader("echo", x.Tail)
 	var t tail
-	t.code(indexfile.Codec{R: r}, b)
-	if r.Close() != nil || t.Layout != b.layout || t.Chunks < 0 || t.Chunks > len(x.Chunks) || t.Events < 0 || t.Events > len(x.Events) {
+	err := indexfile.Read("echo", x.Tail, func(c indexfile.Codec) { t.code(c, b) })
+	if err != nil || t.Layout != b.layout || t.Chunks < 0 || t.Chunks > len(x.Chunks) || t.Events < 0 || t.Events > len(x.Events) {
 		return false
 	}
 	if b.State = t.State; t.Summary == nil {

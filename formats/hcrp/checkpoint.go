@@ -1,7 +1,6 @@
 package hcrp
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -45,18 +44,10 @@ func (x *index) rangeOf(n int64) int {
 }
 
 // encode returns all that a replay knows.
-func (p *replay) encode() []byte {
-	w := &indexfile.Writer{}
-	p.code(indexfile.Codec{W: w})
-	return w.Bytes()
-}
+func (p *replay) encode() []byte { return indexfile.Append(nil, p.code) }
 
 // decode reads what encode returned into a new replay.
-func (p *replay) decode(b []byte) error {
-	r := indexfile.NewReader(formatName, b)
-	p.code(indexfile.Codec{R: r})
-	return r.Close()
-}
+func (p *replay) decode(b []byte) error { return indexfile.Read(formatName, b, p.code) }
 
 // code writes or reads a replay: the world, if it is known, and the positions.
 //
@@ -100,19 +91,12 @@ func (e *entity) code(c indexfile.Codec) {
 		e.pos.code(c)
 	}
 	for i := range e.texts {
-		codeText(c, &e.texts[i])
+		c.Blob(&e.texts[i])
 	}
 	codeMap(c, &e.items, 2, cmp.Compare[int64], func(slot *int64, item *[]byte) {
 		c.Int(slot)
-		codeText(c, item)
+		c.Blob(item)
 	})
-}
-
-// codeText writes or reads a text. What is read is a copy, so that it does not keep the index.
-func codeText(c indexfile.Codec, text *[]byte) {
-	if c.Values(text); c.R != nil {
-		*text = bytes.Clone(*text)
-	}
 }
 
 func (p *position) code(c indexfile.Codec) {

@@ -57,22 +57,23 @@ func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, erro
 //
 //	| preamble | salvaging | beside | checksum of the schema blob, empty without one |
 func (h *head) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	h.preamble.code(indexfile.Codec{W: w})
-	w.Bool(h.salvaging)
-	w.Bool(h.beside)
-	w.Blob(h.schemaSum())
-	return w.Bytes()
+	sum := h.schemaSum()
+	return indexfile.Append(b, func(c indexfile.Codec) { h.code(c, &h.preamble, &sum) })
+}
+
+func (h *head) code(c indexfile.Codec, p *preamble, sum *[]byte) {
+	p.code(c)
+	c.Values(&h.salvaging, &h.beside, sum)
 }
 
 // readHead reads what Append of a head wrote. It looks again for the dictionary, and for a schema
 // beside the recording.
 func (o Options) readHead(ctx context.Context, in formats.Input, saved []byte) (formats.Head, error) {
-	r := indexfile.NewReader(formatName, saved)
-	p := savedPreamble(r, o.Limits.withDefaults())
-	h := &head{salvaging: r.Bool(), beside: r.Bool()}
-	sum := r.Blob()
-	err := r.Close()
+	h, p, sum := &head{}, preamble{}, []byte(nil)
+	err := indexfile.Read(formatName, saved, func(c indexfile.Codec) { h.code(c, &p, &sum) })
+	if err == nil {
+		err = p.check(o.Limits.withDefaults())
+	}
 	if err == nil {
 		h.Tables, err = o.newTables(ctx, p, in)
 	}
@@ -205,15 +206,13 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 		HeaderProblems: slices.Values(h.Problems),
 	}
 	if h.Header.timestamp() != nil {
-		start := time.UnixMilli(h.Header.Timestamp).UTC()
-		s.Start = &start
+		s.Start = new(time.UnixMilli(h.Header.Timestamp).UTC())
 	}
 	if found == nil {
 		return s, nil
 	}
 	x := found.(*index)
-	ticks := h.totalTicks()
-	s.Ticks, s.Chunks, s.Problems = &ticks, h.Chunks(), slices.Values(h.allProblems(x.problems))
+	s.Ticks, s.Chunks, s.Problems = new(h.totalTicks()), h.Chunks(), slices.Values(h.allProblems(x.problems))
 	s.End, s.Complete = h.end(), x.complete
 	s.Finished = s.End == endCompacted || s.End == endFinished
 	if last := len(h.byTick) - 1; last >= 0 {

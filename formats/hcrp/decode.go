@@ -129,8 +129,7 @@ func (d *decoder) entries(body []byte) {
 
 // problem notes a problem at an offset of the body.
 func (d *decoder) problem(code string, offset int64, msg string, args ...any) *formats.Problem {
-	number := d.number
-	p := formats.Problem{Code: code, Chunk: &number, Offset: offset, Message: fmt.Sprintf(msg, args...)}
+	p := formats.Problem{Code: code, Chunk: new(d.number), Offset: offset, Message: fmt.Sprintf(msg, args...)}
 	d.chunk.problems = append(d.chunk.problems, p)
 	return &p
 }

@@ -31,8 +31,7 @@ func (p place) segmentOrNil() *int {
 	if p.segment < 0 {
 		return nil
 	}
-	n := int(p.segment)
-	return &n
+	return new(int(p.segment))
 }
 
 const (

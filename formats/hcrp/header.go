@@ -81,8 +81,7 @@ func (h *Header) timestamp() *string {
 	if !formats.HasDate(t) {
 		return nil
 	}
-	s := t.Format("2006-01-02T15:04:05.000Z")
-	return &s
+	return new(t.Format("2006-01-02T15:04:05.000Z"))
 }
 
 // jsonInt returns n as encoding/json is to write it: beyond 2^53 as a string.

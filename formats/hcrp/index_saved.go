@@ -10,19 +10,13 @@ import (
 )
 
 // Append appends the index as it is saved.
-func (x *index) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	x.code(indexfile.Codec{W: w})
-	return w.Bytes()
-}
+func (x *index) Append(b []byte) []byte { return indexfile.Append(b, x.code) }
 
 // decodeIndex reads what Append wrote for a recording with these chunks. The values still have to
 // be checked: see check.
 func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
-	r := indexfile.NewReader(formatName, b)
 	x := &index{order: order, rows: newRows(chunks)}
-	x.code(indexfile.Codec{R: r})
-	return x, r.Close()
+	return x, indexfile.Read(formatName, b, x.code)
 }
 
 // code writes or reads the index.
@@ -54,7 +48,7 @@ func (x *index) code(c indexfile.Codec) {
 	})
 	indexfile.List(c, &x.checkpoints, 2, func(p *checkpoint) {
 		c.Values(&p.Range)
-		codeText(c, &p.Replay)
+		c.Blob(&p.Replay)
 	})
 	indexfile.List(c, &x.tracks, 7, func(t *track) { t.code(c) })
 	x.markers.code(c)

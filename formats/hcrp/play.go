@@ -54,11 +54,9 @@ func (rec *recording) playing() *views.Play[index] {
 
 // about tells what the head and the index know.
 func (rec *recording) about(_ context.Context, x *index) (*play.About, error) {
-	tick := msPerTick
-	a := &play.About{TickMS: &tick, Unit: "block"}
+	a := &play.About{TickMS: new(msPerTick), Unit: "block"}
 	if rec.Header.timestamp() != nil {
-		start := time.UnixMilli(rec.Header.Timestamp).UTC().Format(time.RFC3339Nano)
-		a.Start = &start
+		a.Start = new(time.UnixMilli(rec.Header.Timestamp).UTC().Format(time.RFC3339Nano))
 	}
 	// Snapshot sections place entities, and give no rows.
 	hidden := false

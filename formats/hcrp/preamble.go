@@ -94,17 +94,15 @@ func (h *Header) stored(size int64, limits Limits) (metadata, index int64) {
 //	| size | header blob | metadata blob | index blob |
 func (p *preamble) code(c indexfile.Codec) { c.Values(&p.size, &p.header, &p.metadata, &p.index) }
 
-// savedPreamble reads what code wrote. It must be what readPreamble would read.
-func savedPreamble(r *indexfile.Reader, limits Limits) (p preamble) {
-	p.code(indexfile.Codec{R: r})
+// check refuses a saved preamble that is not what readPreamble would read.
+func (p *preamble) check(limits Limits) error {
 	h, err := parseHeader(p.header)
 	if err != nil {
-		r.Fail("%v", err)
-		return p
+		return err
 	}
 	metadata, index := h.stored(p.size, limits)
 	if metadata != int64(len(p.metadata)) || index != int64(len(p.index)) {
-		r.Fail("%d bytes of metadata and %d of the index", len(p.metadata), len(p.index))
+		return formats.ErrOther
 	}
-	return p
+	return nil
 }

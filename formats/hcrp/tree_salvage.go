@@ -106,8 +106,7 @@ func (s *salvage) document(ctx context.Context) (any, error) {
 		case err != nil:
 			return nil, err
 		default:
-			n := len(r.body)
-			row.Size = &n
+			row.Size = new(len(r.body))
 			if c := r.chunk; c != nil && c.records > 0 {
 				row.FirstTick, row.LastTick, row.Ticks = &c.entry.Start, &c.final, &c.records
 			}

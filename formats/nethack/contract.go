@@ -134,8 +134,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 		return s, nil
 	}
 	x := found.(*index)
-	ticks := int64(x.ticks.len())
-	s.Ticks, s.Chunks, s.Problems = &ticks, x.chunks.rows, slices.Values(x.problemList())
+	s.Ticks, s.Chunks, s.Problems = new(int64(x.ticks.len())), x.chunks.rows, slices.Values(x.problemList())
 	s.End = x.ending()
 	s.Complete, s.Finished = x.whole(), s.End == endGameOver
 	x.addResult(&s)
@@ -145,8 +144,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 			s.Start = &first
 		}
 		if end, ok := x.utc(last); ok && known {
-			length := end.Sub(first)
-			s.Duration = &length
+			s.Duration = new(end.Sub(first))
 		}
 	}
 	return s, nil

@@ -119,6 +119,5 @@ func timeOf(clock uint64, tz int32) *string {
 	if !ok {
 		return nil
 	}
-	s := t.Format(utcLayout)
-	return &s
+	return new(t.Format(utcLayout))
 }

@@ -22,18 +22,15 @@ const (
 
 // Append appends the saved form of an index.
 func (x *index) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	x.code(indexfile.Codec{W: w})
-	w.Size(x.size)
-	w.Bool(x.tail != nil) // else it is too long to be kept
-	if x.tail != nil {
-		w.Blob(x.tail)
+	var tail *[]byte
+	if x.tail != nil { // else it is too long to be kept
+		tail = &x.tail
 	}
-	return w.Bytes()
+	return indexfile.Append(b, func(c indexfile.Codec) { x.code(c, &x.size, &tail) })
 }
 
-// code writes or reads what does not change when the log grows. After it are the lines after the
-// last save, of which the rest is made again.
+// code writes or reads what does not change when the log grows, and the lines after the last save,
+// of which the rest is made again.
 //
 //	| recovery count | lines | commands | problems not listed | open problem + 1 |
 //	| offset of the first time step + 1 | count | tick … | dungeon text | depth zigzag |
@@ -43,7 +40,7 @@ func (x *index) Append(b []byte) []byte {
 // heroes and commands are what rowcount.Counter writes.
 //
 // problem: | code u8 | offset | chunk + 1 | count | message text |
-func (x *index) code(c indexfile.Codec) {
+func (x *index) code(c indexfile.Codec, size *int64, tail **[]byte) {
 	m := x.at
 	m.open++
 	m.firstStep++
@@ -63,25 +60,27 @@ func (x *index) code(c indexfile.Codec) {
 			p.chunk = chunk - 1
 		}
 	})
-	if c.W != nil {
-		x.heroes.Write(c.W)
-		x.commands.Write(c.W)
-		return
+	rowcount.Code(c, &x.heroes, heroesColumns)
+	rowcount.Code(c, &x.commands, commandsColumns)
+	c.Values(size)
+	indexfile.Optional(c, tail, c.Blob)
+	if c.R != nil {
+		m.open--
+		m.firstStep--
+		m.problems = len(problems)
+		x.problems, x.at = problems, m
 	}
-	m.open--
-	m.firstStep--
-	m.problems = len(problems)
-	x.problems, x.at = problems, m
-	x.heroes, x.commands = rowcount.Read(c.R, heroesColumns), rowcount.Read(c.R, commandsColumns)
 }
 
 // decodeIndex reads what Append wrote.
 func decodeIndex(saved []byte, h *header) (*index, error) {
-	r := indexfile.NewReader(name, saved)
-	x := &index{header: h}
-	x.code(indexfile.Codec{R: r})
-	size, tail := r.Size(), indexfile.ReadOptional(r, r.Blob)
-	if r.Close() != nil || len(x.problems) > maxProblems || !x.sound() || tail == nil || !x.finish(*tail, size) {
+	var (
+		x    = &index{header: h}
+		size int64
+		tail *[]byte
+	)
+	err := indexfile.Read(name, saved, func(c indexfile.Codec) { x.code(c, &size, &tail) })
+	if err != nil || len(x.problems) > maxProblems || !x.sound() || tail == nil || !x.finish(*tail, size) {
 		return nil, errIndex
 	}
 	return x, nil

@@ -13,14 +13,20 @@ import (
 // A sealedIndex is an index with what it was made of.
 type sealedIndex struct {
 	formats.Index
+	about
+	head  formats.Head // with which it was made
+	saved bool         // it lies on disk as it is
+}
+
+// An about is what is kept with an index. The index is of the first bytes alone if there is the
+// state of the Tally of a pass that is to go on.
+type about struct {
 	seal   formats.Seal     // of a directory the stamp only
 	parts  []part           // of a directory
 	size   int64            // of the Input, or UnknownSize
-	head   formats.Head     // with which it was made
 	beside string           // see formats.Format
 	damage *formats.Problem // of the compressed stream
-	pass   []byte           // see file
-	saved  bool             // it lies on disk as it is
+	pass   []byte           // nil: the index is whole
 }
 
 func (x *sealedIndex) memory() int64 { return x.Index.Memory() + 256 }
@@ -105,7 +111,7 @@ func (o *Opened) reuse(f file) (*sealedIndex, error) {
 	if f.beside != o.beside || f.size != o.Size && !unknown || f.seal.Length < x.Reach("") {
 		return nil, formats.ErrOther
 	}
-	return &sealedIndex{x, f.seal, f.parts, f.size, o.Head, o.beside, f.damage, nil, true}, nil
+	return &sealedIndex{x, f.about, o.Head, true}, nil
 }
 
 // refresh returns the index of a file that changed, if its bytes begin with those of the index, or
@@ -162,7 +168,7 @@ func (f *file) fit(ctx context.Context, in formats.Input) (formats.Fit, *formats
 // known here, after its end was come to, and is kept with the index, so that no other pass is made
 // for it.
 func (o *Opened) sealed(ctx context.Context, x formats.Index, seal formats.Seal, parts []part) (*sealedIndex, int64, error) {
-	i := &sealedIndex{Index: x, seal: seal, parts: parts, size: o.Size, head: o.Head, beside: o.beside}
+	i := &sealedIndex{Index: x, about: about{seal: seal, parts: parts, size: o.Size, beside: o.beside}, head: o.Head}
 	if o.source.Damage != nil {
 		var err error
 		if i.damage, err = o.source.Damage(ctx); err != nil {
@@ -213,15 +219,9 @@ func (u unsteady) ReadAt(ctx context.Context, p []byte, off int64) (int, error) 
 	return u.seen.r.ReadAt(ctx, p, off)
 }
 
-// A file is what is kept of a recording. Its index is of the first bytes alone if it has the state
-// of the Tally of a pass that is to go on.
+// A file is what is kept of a recording.
 type file struct {
-	pass        []byte // nil: the index is whole
-	seal        formats.Seal
-	parts       []part
-	size        int64
-	damage      *formats.Problem
-	beside      string
+	about
 	head, index []byte
 }
 
@@ -239,27 +239,27 @@ func (x *sealedIndex) encode() []byte {
 	// megabytes.
 	h := x.head.Append(nil)
 	w := indexfile.NewWriter(x.seal, int(x.Index.Memory()*2/3)+len(h)+2*indexfile.HeadSize)
-	w.Int(x.size)
-	indexfile.WriteOptional(w, x.damage, func(p formats.Problem) { w.Problem(&p) })
-	w.Blob(x.pass)
-	w.Text(x.beside)
-	w.Count(len(x.parts))
-	for _, p := range x.parts {
-		w.Text(p.name)
-		w.Seal(p.seal)
-	}
+	x.code(indexfile.Codec{W: w})
 	w.Blob(h)
 	return x.Index.Append(w.Bytes())
 }
 
+// code writes or reads what is between the heads.
+func (a *about) code(c indexfile.Codec) {
+	c.Int(&a.size)
+	indexfile.Optional(c, &a.damage, c.Problem)
+	c.Blob(&a.pass)
+	c.Values(&a.beside)
+	indexfile.List(c, &a.parts, 1+formats.SealSize, func(p *part) {
+		c.Values(&p.name)
+		c.Seal(&p.seal)
+	})
+}
+
 func decode(format string, saved []byte) (file, error) {
 	r, seal := indexfile.Open(format, saved)
-	f := file{seal: seal, size: r.Int(), damage: indexfile.ReadOptional(r, r.Problem)}
-	f.pass, f.beside = r.Blob(), r.Text()
-	f.parts = make([]part, r.Count(1+formats.SealSize))
-	for i := range f.parts {
-		f.parts[i] = part{r.Text(), r.Seal()}
-	}
+	f := file{about: about{seal: seal}}
+	f.code(indexfile.Codec{R: r})
 	f.head = r.Bytes(r.Count(1))
 	f.index = r.Rest()
 	if f.size < 0 && f.size != formats.UnknownSize {

@@ -113,7 +113,7 @@ func (p *pass) next(n int64, took, left time.Duration) int64 {
 func (p *pass) save(ctx context.Context, x formats.Index) error {
 	seal, err := p.tally.Seal(ctx, p.o.Stamp, x.Reach(""))
 	if err == nil {
-		p.keep(ctx, &sealedIndex{Index: x, seal: seal, size: p.o.Size, head: p.o.Head, beside: p.o.beside, pass: p.tally.State()})
+		p.keep(ctx, &sealedIndex{x, about{seal: seal, size: p.o.Size, beside: p.o.beside, pass: p.tally.State()}, p.o.Head, false})
 	}
 	return err
 }

@@ -90,8 +90,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	h := rec.Head.(*header)
 	s := formats.Summary{Version: h.formatVersion(), HeaderProblems: slices.Values(h.problems()), Start: h.startTime().Time}
 	if v := h.find("map_name"); isString(v) {
-		text := plain(v)
-		s.Map = &text
+		s.Map = new(plain(v))
 	}
 	for _, key := range []string{"server_name", "server_version", "game_type"} {
 		s.Details.Add(key, h.text(key))
@@ -101,11 +100,9 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	}
 	x := found.(*index)
 	d := indexJSON(x, h)
-	ticks := int64(d.Totals.Ticks)
-	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = &ticks, len(d.Chunks), d.Complete, d.Finished, d.End, slices.Values(d.Problems)
+	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = new(int64(d.Totals.Ticks)), len(d.Chunks), d.Complete, d.Finished, d.End, slices.Values(d.Problems)
 	if ms := d.Totals.DurationMS; ms != nil {
-		length := time.Duration(*ms) * time.Millisecond
-		s.Duration = &length
+		s.Duration = new(time.Duration(*ms) * time.Millisecond)
 	}
 	var names []string
 	for _, stay := range x.stays {

@@ -44,8 +44,7 @@ func indexJSON(x *index, h *header) *indexDocument {
 		Chunks: make([]chunkEntry, len(x.chunks)), Problems: x.problemList(),
 	}
 	if start := h.startTime(); start.Time != nil {
-		text := start.Format(time.RFC3339)
-		d.Totals.StartTime = &text
+		d.Totals.StartTime = new(start.Format(time.RFC3339))
 	}
 	for i := range x.chunks {
 		c := &x.chunks[i]
@@ -53,8 +52,7 @@ func indexJSON(x *index, h *header) *indexDocument {
 	}
 	if n := len(x.chunks); n > 0 {
 		d.Totals.FirstTick, d.Totals.LastTick = &x.chunks[0].first, &x.chunks[n-1].last
-		ms := int64(x.chunks[n-1].last) * tickMS
-		d.Totals.DurationMS = &ms
+		d.Totals.DurationMS = new(int64(x.chunks[n-1].last) * tickMS)
 	}
 	return d
 }

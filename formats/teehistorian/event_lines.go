@@ -88,8 +88,7 @@ func (g *lineGroup) all(stays int) iter.Seq2[logLine, error] {
 			l.tick += int32(r.Uint(uint64(math.MaxInt32 - l.tick)))
 			l.who, l.with = readWho(r, stays), nil
 			if r.Bool() {
-				with := readWho(r, stays)
-				l.with = &with
+				l.with = new(readWho(r, stays))
 			}
 			l.text = r.Bytes(r.Count(1))
 			if !yield(l, r.Err()) || r.Err() != nil {

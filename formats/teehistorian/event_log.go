@@ -159,8 +159,7 @@ func (s *state) extensionLine(l *logLine, e *event) {
 	case strings.HasPrefix(line, " team "):
 		l.who = nobody
 	case p.typ.event == "player_switch":
-		with := s.who(p.num("cid2"))
-		l.who, l.with = e.who(p.num("cid1")), &with
+		l.who, l.with = e.who(p.num("cid1")), new(s.who(p.num("cid2")))
 	default:
 		l.who = e.who(p.num("cid"))
 	}

@@ -31,17 +31,12 @@ const (
 )
 
 // Append appends the saved form of an index.
-func (x *index) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	x.code(indexfile.Codec{W: w})
-	return w.Bytes()
-}
+func (x *index) Append(b []byte) []byte { return indexfile.Append(b, x.code) }
 
 // decodeIndex reads what Append wrote.
 func decodeIndex(b []byte) (*index, error) {
-	r := indexfile.NewReader(name, b)
 	x := &index{}
-	x.code(indexfile.Codec{R: r})
+	err := indexfile.Read(name, b, x.code)
 	offset, ordinal := x.start, 0
 	for i := range x.chunks {
 		c := &x.chunks[i]
@@ -53,7 +48,7 @@ func decodeIndex(b []byte) (*index, error) {
 		x.finishes[i].tell(x.stays)
 	}
 	x.sortStays()
-	return x, r.Close()
+	return x, err
 }
 
 // code writes or reads an index.
@@ -98,11 +93,7 @@ func (x *index) code(c indexfile.Codec) {
 		codeSizes(c, a.bytes[:])
 	})
 	for t := range x.rows {
-		if c.W != nil {
-			x.rows[t].Write(c.W)
-		} else {
-			x.rows[t] = rowcount.Read(c.R, rowColumns[t])
-		}
+		rowcount.Code(c, &x.rows[t], rowColumns[t])
 	}
 }
 

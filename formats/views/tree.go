@@ -67,8 +67,7 @@ func (t *Tree[T]) Index(ctx context.Context) (*T, error) {
 			return nil, err
 		}
 	}
-	last := weak.Make(x)
-	t.last.Store(&last)
+	t.last.Store(new(weak.Make(x)))
 	return x, nil
 }
 

@@ -14,6 +14,20 @@ type Codec struct {
 	R *Reader
 }
 
+// Append appends what code writes to b.
+func Append(b []byte, code func(Codec)) []byte {
+	w := &Writer{b}
+	code(Codec{W: w})
+	return w.b
+}
+
+// Read has code read b, all of it. The format is named in errors.
+func Read(format string, b []byte, code func(Codec)) error {
+	r := NewReader(format, b)
+	code(Codec{R: r})
+	return r.Close()
+}
+
 // Values goes on over values, each by its type:
 //
 //	*int, *int64  a number that is never negative, as Size
@@ -50,12 +64,43 @@ func (c Codec) Values(list ...any) {
 // Int goes on over a number with a sign.
 func (c Codec) Int(v *int64) { value(c, v, (*Writer).Int, (*Reader).Int) }
 
-// Problems goes on over problems of index.json.
-func (c Codec) Problems(list *[]formats.Problem) {
-	List(c, list, MinProblem, func(p *formats.Problem) {
-		value(c, p, func(w *Writer, p formats.Problem) { w.Problem(&p) }, (*Reader).Problem)
-	})
+// Blob goes on over bytes. What is read is a copy, nil for none.
+func (c Codec) Blob(v *[]byte) { value(c, v, (*Writer).Blob, (*Reader).Blob) }
+
+// Seal goes on over the seal of a file.
+func (c Codec) Seal(v *formats.Seal) { value(c, v, (*Writer).Seal, (*Reader).Seal) }
+
+// F32s goes on over numbers, how many of which there are is known.
+func (c Codec) F32s(list []float32) {
+	for i := range list {
+		value(c, &list[i], (*Writer).F32, func(r *Reader) float32 { return r.F32() })
+	}
 }
+
+// minProblem is the least bytes that a problem takes.
+const minProblem = 6
+
+// Problem goes on over a problem of index.json.
+//
+//	| code text | optional chunk zigzag | optional segment zigzag | path text | offset zigzag |
+//	| message text |
+func (c Codec) Problem(p *formats.Problem) {
+	number := func(n *int) {
+		value(c, n, func(w *Writer, n int) { w.Int(int64(n)) }, func(r *Reader) int { return int(r.Int()) })
+	}
+	c.Values(&p.Code)
+	Optional(c, &p.Chunk, number)
+	Optional(c, &p.Segment, number)
+	c.Values(&p.Path)
+	c.Int(&p.Offset)
+	c.Values(&p.Message)
+	if c.R != nil && c.R.Err() != nil {
+		*p = formats.Problem{} // one that is not whole is none, like any other value
+	}
+}
+
+// Problems goes on over problems of index.json.
+func (c Codec) Problems(list *[]formats.Problem) { List(c, list, minProblem, c.Problem) }
 
 func value[V any](c Codec, v *V, write func(*Writer, V), read func(*Reader) V) {
 	if c.W != nil {
@@ -66,7 +111,7 @@ func value[V any](c Codec, v *V, write func(*Writer, V), read func(*Reader) V) {
 }
 
 // Uint goes on over a number from 0 to limit.
-func Uint[V ~int | ~int32 | ~int64 | ~uint8](c Codec, v *V, limit V) {
+func Uint[V ~int | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c Codec, v *V, limit V) {
 	if c.W != nil {
 		c.W.Uint(uint64(*v))
 	} else {

@@ -61,9 +61,6 @@ func Open(format string, saved []byte) (*Reader, formats.Seal) {
 // A Writer appends values. The zero value writes what is no index by itself: a part of one.
 type Writer struct{ b []byte }
 
-// Append returns a Writer that writes after b.
-func Append(b []byte) *Writer { return &Writer{b} }
-
 // Bytes returns what was written, up to the next call of another method.
 func (w *Writer) Bytes() []byte { return w.b }
 
@@ -162,22 +159,6 @@ func (w *Writer) U8(v uint8) { w.b = append(w.b, v) }
 //	| IEEE 754, little-endian, 4 bytes |
 func (w *Writer) F32(v float32) { w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(v)) }
 
-// F32s writes numbers, how many of which there are is known.
-//
-//	| F32 … |
-func (w *Writer) F32s(list []float32) {
-	for _, v := range list {
-		w.F32(v)
-	}
-}
-
-// F32s reads as many numbers as the list has room for.
-func (r *Reader) F32s(list []float32) {
-	for i := range list {
-		list[i] = r.F32()
-	}
-}
-
 // F64 writes a number that the Reader's F64 reads.
 //
 //	| IEEE 754, little-endian, 8 bytes |
@@ -225,56 +206,6 @@ func (r *Reader) Count(size int) int {
 		return 0
 	}
 	return int(n)
-}
-
-// WriteOptional writes whether there is a value, and then the value.
-//
-//	| u8: 0, or 1 and … | value |
-func WriteOptional[V any](w *Writer, v *V, write func(V)) {
-	w.Bool(v != nil)
-	if v != nil {
-		write(*v)
-	}
-}
-
-// ReadOptional reads a value that may be missing: then it is nil.
-func ReadOptional[V any](r *Reader, read func() V) *V {
-	if !r.Bool() {
-		return nil
-	}
-	v := read()
-	return &v
-}
-
-// MinProblem is the least bytes that a Problem takes.
-const MinProblem = 6
-
-// Problem writes a problem of index.json.
-//
-//	| code text | optional chunk zigzag | optional segment zigzag | path text | offset zigzag |
-//	| message text |
-func (w *Writer) Problem(p *formats.Problem) {
-	number := func(n int) { w.Int(int64(n)) }
-	w.Text(p.Code)
-	WriteOptional(w, p.Chunk, number)
-	WriteOptional(w, p.Segment, number)
-	w.Text(p.Path)
-	w.Int(p.Offset)
-	w.Text(p.Message)
-}
-
-// Problem reads a problem of index.json. One that is not whole is the zero value, like any other
-// value.
-func (r *Reader) Problem() formats.Problem {
-	number := func() int { return int(r.Int()) }
-	p := formats.Problem{
-		Code: r.Text(), Chunk: ReadOptional(r, number), Segment: ReadOptional(r, number),
-		Path: r.Text(), Offset: r.Int(), Message: r.Text(),
-	}
-	if r.Err() != nil {
-		return formats.Problem{}
-	}
-	return p
 }
 
 // Seal writes the seal of a file, of which a recording may have more than the one in the head.

@@ -70,12 +70,20 @@ func writeGolden() []byte {
 	w.Count(2)
 	w.Uint(127)
 	w.Uint(128)
-	n := int64(-2)
-	indexfile.WriteOptional(w, nil, w.Int)
-	indexfile.WriteOptional(w, &n, w.Int)
-	p := goldenProblem()
-	w.Problem(&p)
+	codeLast(indexfile.Codec{W: w}, &last{minusTwo: new(int64(-2)), problem: goldenProblem()})
 	return w.Bytes()
+}
+
+// last is the end of golden.
+type last struct {
+	none, minusTwo *int64
+	problem        formats.Problem
+}
+
+func codeLast(c indexfile.Codec, v *last) {
+	indexfile.Optional(c, &v.none, c.Int)
+	indexfile.Optional(c, &v.minusTwo, c.Int)
+	c.Problem(&v.problem)
 }
 
 // TestGolden holds the bytes of the head and of each kind of value.
@@ -99,16 +107,17 @@ func TestGolden(t *testing.T) {
 	if seal != testSeal {
 		t.Errorf("seal %+v, want %+v", seal, testSeal)
 	}
-	minusTwo := int64(-2)
 	values := []any{
 		r.Uint(300), r.Size(), r.Int(), r.Int32(), r.Bool(), r.U8(), r.F32(), r.F64(), r.Blob(), r.Blob(), r.Text(),
-		r.Count(1), r.Uint(127), r.Uint(128), indexfile.ReadOptional(r, r.Int), indexfile.ReadOptional(r, r.Int),
-		r.Problem(),
+		r.Count(1), r.Uint(127), r.Uint(128),
 	}
+	var end last
+	codeLast(indexfile.Codec{R: r}, &end)
+	values = append(values, end.none, end.minusTwo, end.problem)
 	wantValues := []any{
 		uint64(300), int64(math.MaxInt64), int64(-1), int32(math.MaxInt32), true, uint8(255), float32(1.5), -1.5,
 		[]byte{0, 1, 2},
-		[]byte(nil), "ä", 2, uint64(127), uint64(128), (*int64)(nil), &minusTwo,
+		[]byte(nil), "ä", 2, uint64(127), uint64(128), (*int64)(nil), new(int64(-2)),
 		goldenProblem(),
 	}
 	if diff := cmp.Diff(wantValues, values); diff != "" {
@@ -152,9 +161,7 @@ func readGolden(r *indexfile.Reader) {
 	for range r.Count(1) {
 		r.Uint(math.MaxUint64)
 	}
-	indexfile.ReadOptional(r, r.Int)
-	indexfile.ReadOptional(r, r.Int)
-	r.Problem()
+	codeLast(indexfile.Codec{R: r}, &last{})
 }
 
 // TestOtherLayout holds that an index of another layout gives nothing.
@@ -276,11 +283,20 @@ func steps() *rapid.Generator[step] {
 		}),
 		rapid.Map(rapid.Ptr(rapid.String(), true), func(v *string) step {
 			return step{
-				func(w *writer) { indexfile.WriteOptional(w, v, w.Text) },
-				func(r *reader) any { return indexfile.ReadOptional(r, r.Text) }, v,
+				func(w *writer) { codeText(indexfile.Codec{W: w}, &v) },
+				func(r *reader) any { return readText(r) }, v,
 			}
 		}),
 	)
+}
+
+func codeText(c indexfile.Codec, s **string) {
+	indexfile.Optional(c, s, func(s *string) { c.Values(s) })
+}
+
+func readText(r *indexfile.Reader) (s *string) {
+	codeText(indexfile.Codec{R: r}, &s)
+	return s
 }
 
 // TestRoundTrip writes any values in any order and reads them again.
@@ -354,7 +370,7 @@ func readAny(r *indexfile.Reader, op byte) (got, ahead int) {
 	case 4:
 		got = len(r.Text())
 	case 5:
-		if s := indexfile.ReadOptional(r, r.Text); s != nil {
+		if s := readText(r); s != nil {
 			got = len(*s)
 		}
 	case 6:
@@ -366,7 +382,8 @@ func readAny(r *indexfile.Reader, op byte) (got, ahead int) {
 	case 9:
 		r.Bool()
 	case 10:
-		p := r.Problem()
+		var p formats.Problem
+		indexfile.Codec{R: r}.Problem(&p)
 		got = len(p.Code) + len(p.Path) + len(p.Message)
 	}
 	return got, ahead

@@ -94,8 +94,7 @@ func (b *Block) save(blob *cache.Blob) (*Block, error) {
 	saved.checked.Store(b.checked.Load())
 	for i, s := range b.rows {
 		if s != nil {
-			part := *s
-			saved.rows[i] = &part
+			saved.rows[i] = new(*s)
 		}
 	}
 	for _, part := range saved.parts() {
@@ -120,45 +119,49 @@ func (l *List) end() []byte {
 }
 
 func (l *List) directory() []byte {
-	w := indexfile.Append(nil)
-	w.Count(len(l.blocks))
-	for _, b := range l.blocks {
-		w.Text(b.first)
-		w.Count(b.records)
-		w.Size(b.lines)
-		b.stored.write(w)
-		w.Count(len(b.kinds))
-		for i, kind := range b.kinds {
-			w.Text(kind)
-			b.rows[i].write(w)
-		}
-	}
-	return w.Bytes()
+	return indexfile.Append(nil, func(c indexfile.Codec) {
+		indexfile.List(c, &l.blocks, minAbout, func(b **Block) { (*b).code(c, nil, new(int64)) })
+	})
 }
 
-// write writes what the directory says of a part, which may be nil.
-func (s *stored) write(w *indexfile.Writer) {
-	if s == nil {
-		w.Count(0)
+// code writes or reads what the directory says of a block, whose first part lies at an offset of f.
+func (b *Block) code(c indexfile.Codec, f io.ReaderAt, at *int64) {
+	c.Values(&b.first)
+	indexfile.Uint(c, &b.records, maxPlain/minRecord)
+	indexfile.Uint(c, &b.lines, maxPlain)
+	b.stored.code(c, f, at, maxPlain)
+	i := 0
+	indexfile.List(c, &b.kinds, 2, func(kind *string) {
+		if c.Values(kind); c.R != nil {
+			*kind = unique.Make(*kind).Value()
+			b.rows = append(b.rows, nil)
+		}
+		part := &stored{}
+		if b.rows[i] != nil {
+			part = b.rows[i]
+		}
+		if part.code(c, f, at, maxRows+rowBytes); c.R != nil && part.size > 0 {
+			b.rows[i] = part
+		}
+		i++
+	})
+}
+
+// code writes or reads what the directory says of a part: nothing more of one without bytes.
+func (s *stored) code(c indexfile.Codec, f io.ReaderAt, at *int64, most int) {
+	if indexfile.Uint(c, &s.size, most); s.size == 0 {
 		return
 	}
-	w.Count(s.size)
-	w.Count(s.plain)
-	w.Text(string(s.sum[:]))
-}
-
-// readPart returns the part that lies at an offset, and where the next one does.
-func readPart(r *indexfile.Reader, f io.ReaderAt, at *int64, most uint64) *stored {
-	s := &stored{src: f, offset: *at, size: int(r.Uint(most))}
-	if s.size == 0 {
-		return nil
+	indexfile.Uint(c, &s.plain, most)
+	sum := s.sum[:]
+	if c.Values(&sum); c.R == nil {
+		return
 	}
+	s.src, s.offset = f, *at
 	*at += int64(s.size)
-	s.plain = int(r.Uint(most))
-	if copy(s.sum[:], r.Bytes(r.Count(1))) != len(s.sum) {
-		r.Fail("a checksum of another length")
+	if copy(s.sum[:], sum) != len(s.sum) {
+		c.R.Fail("a checksum of another length")
 	}
-	return s
 }
 
 // Load returns the list that is kept under a name, an empty one if there is none. Of its records
@@ -213,29 +216,23 @@ const minAbout = 1 + 4 + 1 + sha256.Size + 1
 
 // readDirectory returns the list of a directory, whose blocks are the first bytes of a file.
 func readDirectory(b []byte, size int64, f io.ReaderAt, check func([]Record) bool) *List {
-	r := indexfile.NewReader("catalogue", b)
-	blocks := make([]*Block, r.Count(minAbout))
+	var blocks []*Block
 	at := int64(0)
-	for i := range blocks {
-		b := &Block{check: check}
-		b.first, b.records, b.lines = r.Text(), int(r.Uint(maxPlain/minRecord)), int64(r.Uint(maxPlain))
-		if s := readPart(r, f, &at, maxPlain); s != nil {
-			b.stored = *s
-		}
-		n := r.Count(2)
-		b.kinds, b.rows = make([]string, n), make([]*stored, n)
-		for i := range b.kinds {
-			b.kinds[i] = unique.Make(r.Text()).Value()
-			b.rows[i] = readPart(r, f, &at, maxRows+rowBytes)
-		}
-		if b.records == 0 || !slices.IsSorted(b.kinds) || i > 0 && Order(blocks[i-1].first, b.first) >= 0 {
-			r.Fail("block %d", i)
-		}
-		if blocks[i] = b; i > 0 {
-			blocks[i-1].until = b.first
-		}
-	}
-	if r.Close() != nil || at != size {
+	err := indexfile.Read("catalogue", b, func(c indexfile.Codec) {
+		before := (*Block)(nil)
+		indexfile.List(c, &blocks, minAbout, func(to **Block) {
+			b := &Block{check: check}
+			b.code(c, f, &at)
+			if b.records == 0 || !slices.IsSorted(b.kinds) || before != nil && Order(before.first, b.first) >= 0 {
+				c.R.Fail("a block from %q on", b.first)
+			}
+			if before != nil {
+				before.until = b.first
+			}
+			*to, before = b, b
+		})
+	})
+	if err != nil || at != size {
 		return nil
 	}
 	return newList(blocks)

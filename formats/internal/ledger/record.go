@@ -93,88 +93,73 @@ func Within(path, dir string) bool {
 	return dir == "" || len(path) > len(dir) && path[len(dir)] == '/' && strings.HasPrefix(path, dir)
 }
 
-const (
-	innerFlag = 1 << iota
-	openFlag
-	unlistedFlag
-	indexedFlag
-	allFlags = innerFlag | openFlag | unlistedFlag | indexedFlag
-)
-
-// flags returns what of the record is true or false.
-func (r *Record) flags() (flags uint8) {
-	for i, set := range [...]bool{r.Inner, r.Open, r.Unlisted, r.Indexed} {
-		if set {
+// code writes or reads a record. What is read has texts that are parts of text, which is what R
+// reads.
+//
+//	| path text | size, modified, nanos, changed, born: zigzag | inode varint | flags u8 |
+//	| pending text | line text | outcome text | beside text | format text | count | table … |
+//
+// table: | name text | size zigzag | groups varint | pieces text | bytes of rows varint |
+func (r *Record) code(c indexfile.Codec, text func(...*string)) {
+	text(&r.Path)
+	for _, n := range [...]*int64{&r.Stamp.Size, &r.Stamp.Modified, &r.Stamp.Nanos, &r.Stamp.Changed, &r.Stamp.Born} {
+		c.Int(n)
+	}
+	indexfile.Uint(c, &r.Stamp.Inode, math.MaxUint64)
+	bits, flags := [...]*bool{&r.Inner, &r.Open, &r.Unlisted, &r.Indexed}, uint8(0)
+	for i, set := range bits {
+		if *set {
 			flags |= 1 << i
 		}
 	}
-	return flags
-}
-
-// encode returns a block before compression.
-//
-//	| count | record … |
-//
-// record: | path text | size, modified, nanos, changed, born: zigzag | inode varint | flags u8 |
-// | pending text | line text | outcome text | beside text | format text | count | table … |
-//
-// table: | name text | size zigzag | groups varint | pieces text | bytes of rows varint |
-func encode(records []Record) []byte {
-	w := indexfile.Append(nil)
-	w.Count(len(records))
-	for i := range records {
-		r := &records[i]
-		w.Text(r.Path)
-		for _, n := range [...]int64{r.Stamp.Size, r.Stamp.Modified, r.Stamp.Nanos, r.Stamp.Changed, r.Stamp.Born} {
-			w.Int(n)
-		}
-		w.Uint(r.Stamp.Inode)
-		w.U8(r.flags())
-		for _, text := range [...]string{r.Pending, r.Line, r.Outcome, r.Beside, r.Format} {
-			w.Text(text)
-		}
-		w.Count(len(r.Tables))
-		for _, t := range r.Tables {
-			w.Text(t.Name)
-			w.Int(t.Size)
-			w.Count(t.Groups)
-			w.Blob(t.Pieces)
-			w.Count(t.Packed)
+	if c.Values(&flags); flags >= 1<<len(bits) {
+		c.R.Fail("flags %#x", flags)
+	}
+	for i, set := range bits {
+		if c.R != nil {
+			*set = flags>>i&1 > 0
 		}
 	}
-	return w.Bytes()
+	text(&r.Pending, &r.Line, &r.Outcome, &r.Beside, &r.Format)
+	indexfile.List(c, &r.Tables, 5, func(t *Table) {
+		text(&t.Name)
+		c.Int(&t.Size)
+		indexfile.Uint(c, &t.Groups, math.MaxInt32)
+		c.Blob(&t.Pieces)
+		indexfile.Uint(c, &t.Packed, maxRows)
+	})
 }
 
 // minRecord is the least bytes that a record takes.
 const minRecord = 14
 
+// encode returns a block before compression.
+//
+//	| count | record … |
+func encode(records []Record) []byte {
+	return indexfile.Append(nil, func(c indexfile.Codec) {
+		text := func(list ...*string) {
+			for _, s := range list {
+				c.W.Text(*s)
+			}
+		}
+		indexfile.List(c, &records, minRecord, func(r *Record) { r.code(c, text) })
+	})
+}
+
 // decode returns the records of a block. Their texts are parts of one copy of it.
-func decode(b []byte) ([]Record, error) {
-	r, all := indexfile.NewReader("catalogue", b), string(b)
-	text := func() string {
-		n := r.Count(1)
-		at := len(all) - r.Len()
-		r.Bytes(n)
-		return all[at : at+n]
-	}
-	records := make([]Record, r.Count(minRecord))
-	for i := range records {
-		records[i] = Record{
-			Path:  text(),
-			Stamp: formats.Stamp{Size: r.Int(), Modified: r.Int(), Nanos: r.Int(), Changed: r.Int(), Born: r.Int(), Inode: r.Uvarint(10)},
+func decode(b []byte) (records []Record, err error) {
+	err = indexfile.Read("catalogue", b, func(c indexfile.Codec) {
+		all := string(b)
+		text := func(list ...*string) {
+			for _, s := range list {
+				n := c.R.Count(1)
+				at := len(all) - c.R.Len()
+				c.R.Bytes(n)
+				*s = all[at : at+n]
+			}
 		}
-		to, flags := &records[i], r.U8()
-		to.Inner, to.Open, to.Unlisted, to.Indexed = flags&innerFlag > 0, flags&openFlag > 0, flags&unlistedFlag > 0, flags&indexedFlag > 0
-		if flags > allFlags {
-			r.Fail("flags %#x", flags)
-		}
-		to.Pending, to.Line, to.Outcome, to.Beside, to.Format = text(), text(), text(), text(), text()
-		if n := r.Count(5); n > 0 {
-			to.Tables = make([]Table, n)
-		}
-		for i := range to.Tables {
-			to.Tables[i] = Table{Name: text(), Size: r.Int(), Groups: int(r.Uint(math.MaxInt32)), Pieces: r.Blob(), Packed: int(r.Uint(maxRows))}
-		}
-	}
-	return records, r.Close()
+		indexfile.List(c, &records, minRecord, func(r *Record) { r.code(c, text) })
+	})
+	return records, err
 }

@@ -81,20 +81,11 @@ func ReadRows(r *indexfile.Reader, b *columnar.Batch, rows int) {
 	}
 }
 
-// WriteCounts writes what is known of rows: a group, any column of which may have nulls.
-func WriteCounts(w *indexfile.Writer, columns []columnar.Column, g *columnar.Group) {
-	writeGroup(w, nullable(columns), g)
-}
-
-// ReadCounts reads what WriteCounts wrote.
-func ReadCounts(r *indexfile.Reader, columns []columnar.Column) columnar.Group {
-	return readGroup(r, nullable(columns))
-}
-
-func nullable(columns []columnar.Column) []columnar.Column {
+// CodeCounts writes or reads what is known of rows: a group, any column of which may have nulls.
+func CodeCounts(c indexfile.Codec, columns []columnar.Column, g *columnar.Group) {
 	columns = slices.Clone(columns)
 	for i := range columns {
 		columns[i].Nullable = true
 	}
-	return columns
+	codeGroup(c, columns, g)
 }

@@ -55,16 +55,17 @@ func mixedRows(n int) (*columnar.Batch, columnar.Group) {
 // Rows are read as they were written, kept or counted, and so are their counts.
 func TestRows(t *testing.T) {
 	want, g := mixedRows(100)
-	w, ends := indexfile.Append(nil), 0
+	w, ends := &indexfile.Writer{}, 0
 	rowcount.WriteRows(w, want, func() { ends++ })
-	rowcount.WriteCounts(w, mixed, &g)
+	rowcount.CodeCounts(indexfile.Codec{W: w}, mixed, &g)
 	r := indexfile.NewReader("test", w.Bytes())
 	got := columnar.NewBatch(mixed, g)
 	rowcount.ReadRows(r, got, 100)
 	if ends != 100 || !reflect.DeepEqual(want.Columns, got.Columns) {
 		t.Errorf("%d rows: %+v, want %+v", ends, got.Columns, want.Columns)
 	}
-	if is := rowcount.ReadCounts(r, mixed); r.Close() != nil || !reflect.DeepEqual(is, g) {
+	var is columnar.Group
+	if rowcount.CodeCounts(indexfile.Codec{R: r}, mixed, &is); r.Close() != nil || !reflect.DeepEqual(is, g) {
 		t.Errorf("%+v, want %+v: %v", is, g, r.Close())
 	}
 }
@@ -72,7 +73,7 @@ func TestRows(t *testing.T) {
 // FuzzRows reads rows that anybody made: no more of them than their bytes have.
 func FuzzRows(f *testing.F) {
 	b, _ := mixedRows(9)
-	w := indexfile.Append(nil)
+	w := &indexfile.Writer{}
 	rowcount.WriteRows(w, b, func() {})
 	f.Add(w.Bytes(), 9)
 	f.Add([]byte{0xff, 0xff}, 1<<40)

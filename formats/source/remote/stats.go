@@ -34,8 +34,7 @@ func (s *Server) Stats() Stats {
 		r.OldestListing = time.Since(time.UnixMilli(listed)).Round(time.Millisecond).Seconds()
 	}
 	if old := s.old.Load(); old != 0 {
-		since := time.UnixMilli(old)
-		r.Unreachable = &since
+		r.Unreachable = new(time.UnixMilli(old))
 	}
 	if o := s.outage.Load(); o != nil && (r.Unreachable == nil || o.since.Before(*r.Unreachable)) {
 		r.Unreachable = &o.since

@@ -11,17 +11,12 @@ import (
 )
 
 // Append appends the index as it is kept on disk: see code.
-func (x *index) Append(b []byte) []byte {
-	w := indexfile.Append(b)
-	x.code(indexfile.Codec{W: w})
-	return w.Bytes()
-}
+func (x *index) Append(b []byte) []byte { return indexfile.Append(b, x.code) }
 
 // readIndex reads what Append of an index wrote.
 func readIndex(in formats.Input, h formats.Head, saved []byte) (formats.Index, error) {
-	r, x := indexfile.NewReader(name, saved), &index{}
-	x.code(indexfile.Codec{R: r})
-	if err := r.Close(); err != nil {
+	x := &index{}
+	if err := indexfile.Read(name, saved, x.code); err != nil {
 		return nil, err
 	}
 	if !x.sound(h.(*header).size(), in.Size) {
