@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
+	"recfs/nodes/nodestest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { nodestest.Main(m) }
 
 func newCache(t *testing.T, budget int64, disk Store) *Cache {
 	t.Helper()

@@ -15,10 +15,9 @@ import (
 // The kernel reports any signal to a thread that waits for an answer: SIGCHLD to a shell, SIGURG to
 // a Go program, an interval timer. A regular file system lets none but a fatal one end a look-up,
 // and hardly a program retries one, so what the signal is decides (see patience).
-const (
-	interruptLook  = 50 * time.Millisecond // the kernel reports only the first signal
-	interruptGrace = 2 * time.Second
-)
+const interruptLook = 50 * time.Millisecond // the kernel reports only the first signal
+
+var interruptGrace = 2 * time.Second
 
 // signals is a set of signals as in /proc: bit n-1 stands for signal n.
 type signals uint64

@@ -18,14 +18,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // A process must not use a filesystem that it serves. So mounts are served by
 // a child: this test binary, told so by the environment.
 const serveEnv = "RECFS_TEST_SERVE"
+
+// graceEnv says how long a child waits for a program that handles a signal.
+const graceEnv = "RECFS_TEST_GRACE"
 
 // trees are what a child can serve, by name.
 var trees = map[string]func() nodes.Dir{
@@ -45,13 +47,19 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m)
+	nodestest.Main(m)
 }
 
 // serve mounts the tree, says so on standard output, answers each line on
 // standard input with the statistics, and unmounts when that ends. No
 // goroutine may be left then.
 func serve(root nodes.Dir, dir string) error {
+	if grace := os.Getenv(graceEnv); grace != "" {
+		var err error
+		if interruptGrace, err = time.ParseDuration(grace); err != nil {
+			return err
+		}
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server, err := Mount(dir, root, Options{Log: log, FsName: "sample", Time: sampleTime})
 	if err != nil {
@@ -72,7 +80,7 @@ func serve(root nodes.Dir, dir string) error {
 	}
 	select {
 	case <-server.done:
-		return goleak.Find()
+		return nodestest.GoroutinesLeft()
 	default: // still in use
 		return nil
 	}
@@ -164,7 +172,7 @@ func (c *child) stop() {
 		return
 	}
 	c.stdin.Close()
-	timer := time.AfterFunc(20*time.Second, func() { c.cmd.Process.Kill() })
+	timer := time.AfterFunc(nodestest.Hang, func() { c.cmd.Process.Kill() })
 	defer timer.Stop()
 	if err := c.cmd.Wait(); err != nil {
 		c.t.Errorf("child: %v\n%s", err, &c.log)

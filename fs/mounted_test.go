@@ -17,7 +17,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
@@ -200,11 +199,11 @@ func TestMountRequests(t *testing.T) {
 // settled returns the statistics once requests that nobody waits for
 // (RELEASEDIR) have come in.
 func (c *child) settled() Stats {
-	s := c.stats()
-	for deadline := time.Now().Add(20 * time.Second); s.Requests["OPENDIR"] > s.Requests["RELEASEDIR"] && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
+	var s Stats
+	nodestest.Eventually(c.t, "RELEASEDIR", func() bool {
 		s = c.stats()
-	}
+		return s.Requests["OPENDIR"] == s.Requests["RELEASEDIR"]
+	})
 	return s
 }
 

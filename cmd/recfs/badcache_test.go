@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"recfs/nodes/nodestest"
 )
 
 // smallMemory makes a daemon need its cache on disk again and again, and keep there a decompressed
@@ -63,7 +65,7 @@ func mountCached(t *testing.T, archive string, flags ...string) *cachedMount {
 		}
 	})
 	t.Cleanup(m.end)
-	eventually(t, "a mount", func() bool { return exists(filepath.Join(m.dir, controlName)) })
+	nodestest.Eventually(t, "a mount", func() bool { return exists(filepath.Join(m.dir, controlName)) })
 	return m
 }
 
@@ -356,13 +358,25 @@ func damageOne(t *testing.T, dir string) int64 {
 	return 1
 }
 
-// sizeBelow returns how many bytes the files of a cache have.
+// sizeBelow returns how many bytes the files of a cache have at one moment: two looks at all of
+// them find the same.
 func sizeBelow(dir string) (n int64) {
-	files, _ := filepath.Glob(filepath.Join(dir, "v3", "*", "*"))
-	for _, name := range files {
-		if info, err := os.Stat(name); err == nil {
-			n += info.Size()
+	look := func() (files map[string]os.FileInfo) {
+		files = map[string]os.FileInfo{}
+		names, _ := filepath.Glob(filepath.Join(dir, "v3", "*", "*"))
+		for _, name := range names {
+			if info, err := os.Stat(name); err == nil {
+				files[name] = info
+			}
+		}
+		return files
+	}
+	for before, now := look(), look(); ; before, now = now, look() {
+		if maps.EqualFunc(before, now, func(a, b os.FileInfo) bool { return os.SameFile(a, b) && a.Size() == b.Size() }) {
+			for _, info := range now {
+				n += info.Size()
+			}
+			return n
 		}
 	}
-	return n
 }

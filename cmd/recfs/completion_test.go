@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"recfs/nodes/nodestest"
 )
 
 // completionSessions are what shells do to complete a line and print what became of it. They find
@@ -80,7 +82,7 @@ func TestCompletion(t *testing.T) {
 				"recfs find --format=da":            "recfs find --format=datafile",
 				"recfs cat --mapres=ma":             "recfs cat --mapres=maps/",
 			} {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), nodestest.Hang)
 				defer cancel()
 				cmd := exec.CommandContext(ctx, session[0], session[1:]...)
 				cmd.Dir, cmd.WaitDelay = dir, 10*time.Second

@@ -233,7 +233,7 @@ func serveLive(t *testing.T, args ...string) {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		_ = server.Wait()
 	})
-	eventually(t, "a mount", func() bool { return exists(filepath.Join(args[len(args)-1], controlName)) })
+	nodestest.Eventually(t, "a mount", func() bool { return exists(filepath.Join(args[len(args)-1], controlName)) })
 }
 
 // Who has a file of a recording open that is cut hears of it, and a new look finds what there is.
@@ -318,7 +318,7 @@ func TestTailReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			want[name] += string(now)
-			eventually(t, "all of "+name, func() bool {
+			nodestest.Eventually(t, "all of "+name, func() bool {
 				got, err := os.ReadFile(filepath.Join(shown, filepath.Base(name)))
 				return err == nil && string(got) == want[name]
 			})

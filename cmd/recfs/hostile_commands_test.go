@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"recfs/nodes/nodestest"
 )
 
 // TestHostileCommands gives directories of hostile files to every command that walks: each ends,
@@ -116,7 +118,7 @@ func inTime(t *testing.T, cmd *exec.Cmd) []byte {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	limit := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+	limit := time.AfterFunc(nodestest.Hang, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	err := cmd.Wait()
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		t.Fatal(err)

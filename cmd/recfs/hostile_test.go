@@ -91,7 +91,7 @@ var (
 func walkAll(t *testing.T, root nodes.Dir) {
 	t.Helper()
 	const entries, perFile, total = 4000, 1 << 20, 32 << 20
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), nodestest.Hang)
 	defer cancel()
 	n, left := 0, total
 	err := nodes.Walk(ctx, root, func(name string, e nodes.Entry, err error) error {

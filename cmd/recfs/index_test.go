@@ -8,16 +8,16 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // The first index is made, and told of, before the walk has found the second recording.
 func TestIndexDuringWalk(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), nodestest.Hang)
 	defer cancel()
 	made := make(chan string, 3)
 	recording := func(name string) found {

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"recfs/nodes/nodestest"
 )
 
 // A tar with what links can do to who follows them: no target, themselves, directories with links
@@ -63,7 +64,7 @@ func TestHostileLinks(t *testing.T) {
 		"cat $1/x.tar/1/2/3/0/a.nhgame/header.json": -1, "cp -r $1 " + dir + "/copy": 0,
 	} {
 		name, args := commandLine(line, source)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), nodestest.Hang)
 		var stdout bytes.Buffer
 		err := commands().named(name).execute(ctx, &env{stdout: &stdout, stderr: io.Discard}, args)
 		cancel()

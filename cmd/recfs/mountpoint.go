@@ -51,7 +51,7 @@ func removeMountPoint(dir string, made bool) {
 
 // passing is how long somebody who cannot be named may use a mount before it is called busy: who
 // looks for a moment, as 'recfs stats' into all mounts, is gone when one asks who it was.
-const passing = time.Second
+var passing = time.Second
 
 // unmount ends the mount at dir, whichever process serves it or no longer does.
 func unmount(dir string, lazy bool) error {
@@ -60,7 +60,7 @@ func unmount(dir string, lazy bool) error {
 		if users := usersBelow(dir); len(users) > 0 || time.Now().After(end) {
 			return busyError(err, users)
 		}
-		time.Sleep(passing / 20)
+		time.Sleep(50 * time.Millisecond)
 	}
 	if err != nil {
 		return err

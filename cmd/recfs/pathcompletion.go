@@ -15,14 +15,14 @@ import (
 	"recfs/nodes"
 )
 
-const (
-	maxCandidates    = 500
-	completionBudget = 2 * time.Second
-)
+const maxCandidates = 500
+
+// completionTime is how long somebody who pressed a key waits for candidates.
+var completionTime = 2 * time.Second
 
 // pathCandidates completes a path, also where it leads into a recording.
 func pathCandidates(ctx context.Context, prefix string) []string {
-	ctx, cancel := context.WithTimeout(ctx, completionBudget)
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{})
 	if err != nil {
@@ -53,7 +53,7 @@ func fromHome(name string) string {
 
 // playerCandidates returns the players of the recordings in args whose names begin with prefix.
 func playerCandidates(ctx context.Context, args []string, prefix string) (out []string) {
-	ctx, cancel := context.WithTimeout(ctx, completionBudget)
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{})
 	if err != nil {

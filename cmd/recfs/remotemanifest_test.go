@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // A manifest is a line for each path of a source: names of a directory, or size, time and sum.
@@ -117,7 +118,7 @@ http {
 		_ = server.Process.Signal(os.Interrupt)
 		_ = server.Wait() // it tells of the signal
 	})
-	eventually(t, "nginx", func() bool { return isListening(addr) })
+	nodestest.Eventually(t, "nginx", func() bool { return isListening(addr) })
 	return "http://" + addr
 }
 

@@ -155,7 +155,7 @@ func startGateway(t *testing.T) (http.Handler, string) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	eventually(t, "versitygw", func() bool { return isListening(address) })
+	nodestest.Eventually(t, "versitygw", func() bool { return isListening(address) })
 	u := &url.URL{Scheme: "http", Host: address}
 	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(u)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestNohup(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
+	nodestest.Eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,8 @@ func TestUnmountWithCopies(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
+	t.Cleanup(func() { _ = server.Process.Kill() })
+	nodestest.Eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
 	container := exec.Command("sleep", "100")
 	container.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	if err := container.Start(); err != nil {
@@ -174,21 +176,15 @@ func TestUnmountWithCopies(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(30 * time.Second):
-		_ = server.Process.Kill()
-		t.Errorf("it does not end: %v", <-ended)
+	if err := nodestest.Receive(t, "its end", ended); err != nil {
+		t.Error(err)
 	}
 }
 
 // expectState waits for the next thing that a service manager is told.
 func expectState(t *testing.T, manager *net.UnixConn, want string) {
 	t.Helper()
-	if err := manager.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := manager.SetReadDeadline(time.Now().Add(nodestest.Hang)); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 64)
@@ -223,6 +219,27 @@ func TestUmountAfterPassing(t *testing.T) {
 	}
 }
 
+// TestListMounts lists the mounts, of which others end theirs at any moment. It looks into all of
+// them, which keeps them busy: so it is no script, of which several run at once.
+func TestListMounts(t *testing.T) {
+	if !canMount() {
+		t.Skip("needs /dev/fuse and root")
+	}
+	source, mnt := filepath.Join(t.TempDir(), "dir \xff"), filepath.Join(t.TempDir(), "mnt")
+	must(t, os.Mkdir(source, 0o777))
+	serveLive(t, source, mnt)
+	for flag, want := range map[string]string{
+		"--json=false": "(?m)^" + mnt + `  /\S+/dir \S+  since 20\S+ \S+, 0 problems$`,
+		"--json":       `(?m)^{"mountpoint":"` + mnt + `","source":".*/dir .*","source_hex":"[0-9a-f]*64697220ff","since":"20.*","problems":0}$`,
+	} {
+		cmd := recfs(t, "stats", flag)
+		cmd.Stderr = t.Output()
+		if out, _ := cmd.Output(); !regexp.MustCompile(want).Match(out) {
+			t.Errorf("stats %s prints\n%s", flag, out)
+		}
+	}
+}
+
 // TestMadeMountPoint mounts on a directory that is not there, and expects that it is not there
 // after the mount has ended, in whatever way.
 func TestMadeMountPoint(t *testing.T) {
@@ -246,7 +263,7 @@ func TestMadeMountPoint(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
+		nodestest.Eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
@@ -262,7 +279,7 @@ func TestMadeMountPoint(t *testing.T) {
 	if err := unix.Unmount(mnt, 0); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "its removal by the server", func() bool { return !exists(mnt) })
+	nodestest.Eventually(t, "its removal by the server", func() bool { return !exists(mnt) })
 
 	crash()
 	run("umount", mnt)
@@ -300,7 +317,7 @@ func TestMountPointMadeAnew(t *testing.T) {
 	t.Cleanup(func() { unmountBelow(filepath.Dir(mnt)) })
 	cmd := recfs(t, "mount", "-f", source, mnt)
 	must(t, cmd.Start())
-	eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
+	nodestest.Eventually(t, "a mount", func() bool { return exists(filepath.Join(mnt, controlName)) })
 	used, err := os.Open(mnt) // the server goes on until it is closed
 	must(t, err)
 	must(t, unix.Unmount(mnt, unix.MNT_DETACH))
@@ -316,13 +333,4 @@ func TestMountPointMadeAnew(t *testing.T) {
 func exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }

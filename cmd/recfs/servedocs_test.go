@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"recfs/nodes/nodestest"
 )
 
 // serveDocument is docs/serve.md with other addresses.
@@ -191,7 +193,7 @@ func checkBelow(t *testing.T, top string) func(method, at string) (*http.Respons
 		b, err := io.ReadAll(reply.Body)
 		return reply, string(b), err
 	}
-	eventually(t, "the proxy", func() bool { _, _, err := ask("GET", top); return err == nil })
+	nodestest.Eventually(t, "the proxy", func() bool { _, _, err := ask("GET", top); return err == nil })
 
 	for _, page := range []string{top + "?files", top + "hcrp/tiny.hcrp/"} {
 		at, err := url.Parse(page)

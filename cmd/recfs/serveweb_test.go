@@ -30,6 +30,7 @@ import (
 
 	"recfs/formats/source"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // A serverProcess is a recfs serve of a test.
@@ -445,11 +446,7 @@ func TestServeSecrets(t *testing.T) {
 	}
 	write("the second token of all")
 	must(t, cmd.Process.Signal(syscall.SIGHUP))
-	for until := time.Now().Add(10 * time.Second); status("the second token of all") != 200; {
-		if time.Now().After(until) {
-			t.Fatal("the new token does not hold")
-		}
-	}
+	nodestest.Eventually(t, "the new token", func() bool { return status("the second token of all") == 200 })
 	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	must(t, cmd.Wait())
 }

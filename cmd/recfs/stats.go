@@ -101,7 +101,7 @@ func (m mountLine) print(e *env, asJSON bool) error {
 }
 
 // answerTime is how long a mount has to say how it is doing before the next one is asked.
-const answerTime = 2 * time.Second
+var answerTime = 2 * time.Second
 
 // answer returns what a mount says, or that it says nothing.
 func answer(dir string) (mountStats, error) {

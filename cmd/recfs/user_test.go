@@ -123,7 +123,7 @@ func (u *userMount) testDefault(t *testing.T) {
 	u.expect(t, somebody, 0, `"since":null,"problems":null`, u.path("recfs"), "stats", "--json")
 	u.expect(t, somebody, 1, "", u.path("recfs"), "umount", u.mnt)
 	u.expect(t, nobody, 0, "", u.path("recfs"), "umount", u.mnt)
-	eventually(t, "the end of the mount", func() bool { return !exists(u.mnt) })
+	nodestest.Eventually(t, "the end of the mount", func() bool { return !exists(u.mnt) })
 }
 
 // testKilled ends the server in the worst way: the user can get rid of what it leaves.
@@ -239,7 +239,7 @@ func (u *userMount) start(t *testing.T, flags ...string) *exec.Cmd {
 	t.Helper()
 	cmd := u.as(nobody, append(append([]string{u.path("recfs"), "mount", "-f"}, flags...), u.source, u.mnt)...)
 	must(t, cmd.Start())
-	eventually(t, "a mount", func() bool { return u.as(nobody, "ls", u.mnt+"/a.txt").Run() == nil })
+	nodestest.Eventually(t, "a mount", func() bool { return u.as(nobody, "ls", u.mnt+"/a.txt").Run() == nil })
 	return cmd
 }
 

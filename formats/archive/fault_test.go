@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
@@ -23,7 +21,7 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { nodestest.Main(m) }
 
 var errInjected = errors.New("injected")
 

@@ -24,6 +24,7 @@ import (
 	"recfs/formats/nethack"
 	"recfs/formats/teehistorian"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // fuzzNames are what a fuzzed file may be called.
@@ -69,7 +70,7 @@ func FuzzArchive(f *testing.F) {
 		c := cache.New(16<<20, nil)
 		defer c.Close()
 		root := archive.New(formatstest.FromFS(fsys), fuzzFormats, c, archive.Options{Sniff: true})
-		defer time.AfterFunc(20*time.Second, func() { panic("it hangs") }).Stop()
+		defer time.AfterFunc(nodestest.Hang, func() { panic("it hangs") }).Stop()
 		ctx := t.Context()
 		files := 0
 		err := nodes.Walk(ctx, root, func(name string, e nodes.Entry, err error) error {

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
@@ -20,11 +18,12 @@ import (
 	"recfs/formats/internal/wire"
 	"recfs/formats/source"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 func TestMain(m *testing.M) {
 	wire.Pack(nil) // the encoder has a channel, which must not be that of a bubble
-	goleak.VerifyTestMain(m)
+	nodestest.Main(m)
 }
 
 // rec is a format for tests: "REC" and the bytes that its file body shows.

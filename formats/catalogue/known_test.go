@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // knownPaths returns the paths of all that is known, and whether that is all.
@@ -65,16 +65,18 @@ func TestKnownWhileWalking(t *testing.T) {
 		t.Errorf("while one waits there are %d, all %t: %q", len(paths), all, paths)
 	}
 	close(gate)
-	for deadline := time.Now().Add(10 * time.Second); !all && time.Now().Before(deadline); {
+	nodestest.Eventually(t, "the end of the walk", func() bool {
 		paths, all = knownPaths(t, r)
-	}
-	if !all || !slices.Equal(paths, want) {
-		t.Errorf("in the end there are %q, all %t", paths, all)
+		return all
+	})
+	if !slices.Equal(paths, want) {
+		t.Errorf("in the end there are %q", paths)
 	}
 	write(t, dir, "new.gated", "x")
-	if paths, all := knownPaths(t, r); !all || !slices.Contains(paths, "new.gated") {
-		t.Errorf("with a new one there are %q, all %t", paths, all)
-	}
+	nodestest.Eventually(t, "a new one", func() bool {
+		paths, all := knownPaths(t, r)
+		return all && slices.Contains(paths, "new.gated")
+	})
 }
 
 // TestKnownWalkEnds closes a catalogue while somebody looks at an archive.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
@@ -62,9 +61,6 @@ func TestStreamsShareFrames(t *testing.T) {
 		p.CloseStreams()
 		if i > 0 {
 			continue
-		}
-		for last := int64(-1); last != raw.Reads.Load(); time.Sleep(20 * time.Millisecond) { // what is read ahead ends
-			last = raw.Reads.Load()
 		}
 		raw.Reads.Store(0)
 	}

@@ -15,13 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"recfs/cache"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { nodestest.Main(m) }
 
 var sampleTime = time.Date(2024, 2, 29, 12, 30, 0, 123456789, time.UTC)
 
@@ -178,7 +177,7 @@ func (s *site) raw(request string) string {
 		s.t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(nodestest.Hang))
 	if _, err := io.WriteString(c, request); err != nil {
 		return err.Error()
 	}
@@ -483,11 +482,7 @@ func TestSlowClientKeepsNothingOpen(t *testing.T) {
 	}
 	defer c.Close()
 	fmt.Fprint(c, "GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-	select {
-	case <-closed:
-	case <-time.After(10 * time.Second):
-		t.Fatal("it stays open")
-	}
+	nodestest.Receive(t, "the end of the content", closed)
 	reply, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"recfs/formats/internal/testing/parquettest"
 	"recfs/nodes/nodestest"
@@ -63,20 +62,11 @@ func mount(t *testing.T, source string) string {
 			t.Errorf("the mount ended with %v", err)
 		}
 	})
-	eventually(t, "a mount", func() bool {
+	nodestest.Eventually(t, "a mount", func() bool {
 		_, err := os.Stat(filepath.Join(mnt, ".recfs"))
 		return err == nil
 	})
 	return mnt
-}
-
-func eventually(t *testing.T, what string, there func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !there(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s in a minute", what)
-		}
-	}
 }
 
 // copySamples copies the samples that have up to a limit of bytes.
@@ -194,7 +184,7 @@ func TestReadersOfGrowing(t *testing.T) {
 	}
 
 	grow(whole[len(whole)/2:])
-	eventually(t, "more rows", func() bool {
+	nodestest.Eventually(t, "more rows", func() bool {
 		now, err := os.Stat(positions)
 		return err == nil && now.Size() > info.Size()
 	})

@@ -57,7 +57,7 @@ func TestLittleMemory(t *testing.T) {
 	tree := openFake(t, f, nil)
 	c := cache.New(4<<20, nil)
 	defer c.Close()
-	s := newServer(tree.s.protocol, tree.s.client, c, Options{TTL: time.Minute})
+	s := newServer(tree.s.protocol, tree.s.client, c, Options{TTL: time.Hour})
 	var open []io.ReaderAt
 	for name := range f.objects {
 		file, err := s.Tree("").Open(t.Context(), name)
@@ -90,7 +90,7 @@ func TestUntil(t *testing.T) {
 	const off, size = 1 << 20, 24 << 20
 	content := strings.Repeat("content ", 4<<20)
 	f := &fakeS3{objects: map[string]string{"x.map": content}}
-	tree := openFake(t, f, func(o *Options) { o.Timeout = time.Hour })
+	tree := openFake(t, f, nil)
 	var flying sync.WaitGroup
 	var asked atomic.Int64
 	flying.Add(4)

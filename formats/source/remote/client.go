@@ -27,6 +27,7 @@ type client struct {
 	http    *http.Client
 	slots   chan struct{}
 	timeout time.Duration
+	silence time.Duration // after which an answer is no longer waited for
 	agent   string
 	// prepare signs a request, or adds a password to it.
 	prepare func(*http.Request) (*http.Request, error)
@@ -40,7 +41,10 @@ type client struct {
 
 // newClient returns a client, of which prepare and refused are still to be set.
 func newClient(opt Options, hc *http.Client) *client {
-	return &client{http: hc, slots: make(chan struct{}, max(1, opt.Requests)), timeout: opt.Timeout, agent: "recfs/" + opt.Version}
+	return &client{
+		http: hc, slots: make(chan struct{}, max(1, opt.Requests)), timeout: opt.Timeout, silence: min(opt.Timeout/3, maxSilence),
+		agent: "recfs/" + opt.Version,
+	}
 }
 
 // An outage is the last connection that could not be made.
@@ -147,7 +151,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (c *client) try(whole context.Context, q question) error {
 	ctx, cancel := context.WithCancelCause(whole)
 	defer cancel(nil)
-	silence := min(c.timeout/3, maxSilence) + q.patience
+	silence := c.silence + q.patience
 	watch := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer watch.Stop()
 	req, err := q.build(ctx)

@@ -61,7 +61,7 @@ func TestBucketWithoutTags(t *testing.T) {
 // thing that was asked for in the error of any other.
 func TestShownOn(t *testing.T) {
 	f := &fakeS3{objects: manyObjects()}
-	tree := openFake(t, f, func(o *Options) { o.TTL, o.Timeout = 20*time.Millisecond, time.Second })
+	tree := openFake(t, f, func(o *Options) { o.TTL = 20 * time.Millisecond })
 	var log strings.Builder
 	tree.s.log = slog.New(slog.NewTextHandler(&log, nil))
 	if err := tree.Walk(t.Context(), "."); err != nil {

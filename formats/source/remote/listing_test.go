@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -75,7 +74,7 @@ func TestEndlessWalk(t *testing.T) {
 		_, _ = io.WriteString(w, page.String())
 		return true
 	}}
-	tree := openFake(t, f, func(o *Options) { o.Timeout = time.Hour })
+	tree := openFake(t, f, nil)
 	tree.s.maxListing = 16 << 20
 	if err := tree.Walk(t.Context(), "."); !errors.Is(err, nodes.ErrRemote) {
 		t.Error(err)

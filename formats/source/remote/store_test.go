@@ -49,7 +49,7 @@ func TestStore(t *testing.T) {
 		defer server.Close()
 		t.Setenv("AWS_ACCESS_KEY_ID", "test")
 		t.Setenv("AWS_SECRET_ACCESS_KEY", "testtest")
-		s, err := OpenBucket("bucket", cache.New(1<<20, nil), Options{Endpoint: server.URL, Timeout: time.Minute, Requests: 4, TTL: time.Minute})
+		s, err := OpenBucket("bucket", cache.New(1<<20, nil), Options{Endpoint: server.URL, Timeout: time.Hour, Requests: 4, TTL: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}

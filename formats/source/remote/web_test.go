@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,6 +39,7 @@ func openSite(t testing.TB, h http.Handler) Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.silence = time.Hour
 	return s.Tree("")
 }
 
