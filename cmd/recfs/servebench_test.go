@@ -26,7 +26,7 @@ import (
 // BenchmarkServe compares what a server of an archive takes for files with http.FileServer over the
 // same bytes in memory. Both take turns in one process with their client, whose processor time
 // counts for both: of-floor is 1 where recfs takes no more, and of-8-readers where a request of 200
-// readers takes no more than one of 8.
+// readers takes no more than one of 8, which it is not for http.FileServer either.
 func BenchmarkServe(b *testing.B) {
 	dir := b.TempDir()
 	in, err := os.Open(filepath.Join(samples, "teehistorian/busy-20.1.teehistorian.xz"))
