@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -218,6 +219,44 @@ func TestLimitOfSlowClients(t *testing.T) {
 		}
 		c.Close()
 	})
+}
+
+// What a request has open is closed while its client takes nothing, and opened again for the rest.
+func TestSlowClientKeepsNothingOpen(t *testing.T) {
+	const size = 1 << 20
+	var opens, open atomic.Int32
+	root := nodes.Entry{Name: ".", Dir: nodes.List(nodes.Entry{Name: "x", File: nodes.Stream(size, func(context.Context) (nodes.Content, error) {
+		opens.Add(1)
+		open.Add(1)
+		return countedContent{nodes.BytesContent(pattern(size)), &open}, nil
+	})})}
+	limitsOf(t, root, func(t *testing.T, l *pipeListener) {
+		c := ask(t, l, "/x")
+		synctest.Wait()
+		if n := open.Load(); n != 1 {
+			t.Errorf("%d are open while it is read", n)
+		}
+		time.Sleep(2*contentsIdle + time.Second)
+		synctest.Wait()
+		if open.Load() != 0 {
+			t.Error("it stays open")
+		}
+		if status, _, body := c.answer(t); status != 200 || body != string(pattern(size)) || opens.Load() != 2 {
+			t.Errorf("%d, %d bytes, opened %d times", status, len(body), opens.Load())
+		}
+		c.Close()
+	})
+}
+
+// A countedContent counts how many of its kind are open.
+type countedContent struct {
+	nodes.Content
+	open *atomic.Int32
+}
+
+func (c countedContent) Close() error {
+	c.open.Add(-1)
+	return nil
 }
 
 // A content that fails for one is opened anew for the next, even while others read it.
