@@ -115,7 +115,7 @@ func (s *server) readDir(ctx context.Context, n *node, in *fuse.ReadIn, add func
 	if err != nil {
 		return err
 	}
-	length, err := dir.Len(ctx)
+	length, err := nodes.LenTo(ctx, dir, max(1, int(in.Offset)-dotEntries+1))
 	if err != nil {
 		return err
 	}

@@ -705,6 +705,47 @@ func TestListVolatile(t *testing.T) {
 	}
 }
 
+// A pagedDir is known as far as somebody waited for it, a page of ten entries at least.
+type pagedDir struct {
+	nodes.Dir
+	known int
+}
+
+func (d *pagedDir) LenTo(ctx context.Context, n int) (int, error) {
+	all, err := d.Len(ctx)
+	d.known = max(d.known, min(n+9, all))
+	return d.known, err
+}
+
+func (d *pagedDir) Snapshot(context.Context) (nodes.Dir, error) { return d, nil }
+
+func (d *pagedDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	return nodes.Child(ctx, d.Dir, name)
+}
+
+// TestListPaged answers with the names that are known, and goes on wherever a program does.
+func TestListPaged(t *testing.T) {
+	var all []nodes.Entry
+	for i := range 100 {
+		all = append(all, nodes.Entry{Name: fmt.Sprintf("f%02d", i), File: nodes.Bytes(nil)})
+	}
+	dir := &pagedDir{Dir: nodes.List(all...)}
+	k := newKernel(t, dir, Options{})
+	l := k.opendir(rootID)
+	if got := l.next(1 << 16); len(got) != 10+dotEntries || dir.known != 10 {
+		t.Errorf("%d names first, of which %d are known", len(got), dir.known)
+	}
+	if got := names(l.rest()); len(got) != 90 || got[0] != "f10" || got[89] != "f99" {
+		t.Errorf("then %v", got)
+	}
+	dir.known = 0
+	l = k.opendir(rootID)
+	l.in.Offset = 95 + dotEntries
+	if got := names(l.rest()); len(got) != 5 || got[0] != "f95" {
+		t.Errorf("from the middle: %v", got)
+	}
+}
+
 // holeyDir has an entry that vanished and one that fails.
 type holeyDir struct{ nodes.Dir }
 

@@ -25,6 +25,23 @@ func AppendName(ctx context.Context, dir Dir, b []byte, i int) ([]byte, fs.FileM
 	return append(b, e.Name...), e.Type(), err
 }
 
+// A Paged is a Dir of which the first entries may be known before it is known how many there are.
+type Paged interface {
+	Dir
+
+	// LenTo is Len that may return less once there are n entries.
+	LenTo(ctx context.Context, n int) (int, error)
+}
+
+// LenTo returns how many entries a listing of dir shows: of a Paged with n or more as many as are
+// known.
+func LenTo(ctx context.Context, dir Dir, n int) (int, error) {
+	if p, ok := dir.(Paged); ok {
+		return p.LenTo(ctx, n)
+	}
+	return dir.Len(ctx)
+}
+
 type isListing struct{}
 
 // Listing returns a context for the attributes of many entries of a directory: what learns the

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -141,17 +142,15 @@ func walk(ctx context.Context, name string, e Entry, visit func(string, Entry, e
 func Entries(ctx context.Context, e Entry) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		dir, err := Snapshot(ctx, e.Dir)
-		n := 0
-		if err == nil {
-			n, err = dir.Len(ctx)
-		}
-		if err != nil {
-			yield(Entry{}, err)
-			return
-		}
-		for i := range n {
-			if err := ctx.Err(); err != nil {
+		for i, n := 0, 0; ; i++ {
+			if err == nil && i == n {
+				n, err = LenTo(ctx, dir, i+1)
+			}
+			if err = cmp.Or(err, ctx.Err()); err != nil {
 				yield(Entry{}, err)
+				return
+			}
+			if i == n {
 				return
 			}
 			child, err := dir.At(ctx, i)

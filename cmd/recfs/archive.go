@@ -133,7 +133,7 @@ func (a *archive) open(dir string) (opened, error) {
 func (a *archive) openTree(tree source.Tree, name string) opened {
 	_, local := tree.(*source.Local)
 	if a.onRead != nil {
-		tree = countingTree{tree, a.onRead}
+		tree = counted(tree, a.onRead)
 	}
 	all := archives.New(tree, a.formats, a.cache, a.options)
 	return opened{path.Base(name), !local, all, a.catalogue.Root(all)}

@@ -20,12 +20,19 @@ func (c countingTree) Open(ctx context.Context, name string) (source.File, error
 	return countingFile{f, c.onRead}, nil
 }
 
-// Walk implements source.Walker for what is one.
-func (c countingTree) Walk(ctx context.Context, name string) error {
-	if w, ok := c.Tree.(source.Walker); ok {
-		return w.Walk(ctx, name)
+// A countingWalker is a countingTree of a server.
+type countingWalker struct {
+	countingTree
+	source.Walker
+}
+
+// counted returns a tree that tells how many bytes are read from it.
+func counted(tree source.Tree, onRead func(int)) source.Tree {
+	c := countingTree{tree, onRead}
+	if w, ok := tree.(source.Walker); ok {
+		return countingWalker{c, w}
 	}
-	return nil
+	return c
 }
 
 type countingFile struct {

@@ -109,15 +109,20 @@ func (l *lister) names(ctx context.Context, dir nodes.Dir) error {
 	if err != nil {
 		return err
 	}
-	n, err := now.Len(ctx)
-	for i := 0; i < n && err == nil; i++ {
-		var b []byte
-		var mode iofs.FileMode
-		if b, mode, err = nodes.AppendName(ctx, now, nil, i); err == nil {
+	for i, n := 0, 0; ; i++ {
+		if i == n {
+			if n, err = nodes.LenTo(ctx, now, i+1); err != nil || i == n {
+				return err
+			}
+		}
+		b, mode, err := nodes.AppendName(ctx, now, nil, i)
+		if err == nil {
 			err = l.name(mode, string(b))
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
 }
 
 // heading prints the name of a directory above what is in it.

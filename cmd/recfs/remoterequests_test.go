@@ -288,3 +288,44 @@ func TestRemoteMany(t *testing.T) {
 		}
 	}
 }
+
+// TestRemoteNames prints the first names of a large folder after a request or two, and all after as
+// many as they take.
+func TestRemoteNames(t *testing.T) {
+	setCacheHome(t)
+	bucket := &fakeBucket{content: map[string][]byte{}}
+	for i := range nodestest.Times(20_000, 5_000) {
+		bucket.put(fmt.Sprintf("large/run-%06d.teehistorian", i), nil)
+	}
+	counts := &countingServer{Handler: bucket}
+	server := httptest.NewServer(counts)
+	defer server.Close()
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	out := &firstWrite{at: func() {
+		if lists, _ := counts.asked(); lists > 3 {
+			t.Errorf("%d LISTs before the first name", lists)
+		}
+	}}
+	if err := commands().named("ls").execute(t.Context(), &env{stdout: out, stderr: out}, []string{"--no-sign-request", "s3://games/large"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(out.Bytes(), []byte("\n")); n != len(bucket.keys) {
+		t.Errorf("%d names of %d", n, len(bucket.keys))
+	}
+	if lists, _ := counts.asked(); lists > len(bucket.keys)/1000 {
+		t.Errorf("%d LISTs for the rest", lists)
+	}
+}
+
+// A firstWrite is a Buffer that calls at when something comes.
+type firstWrite struct {
+	bytes.Buffer
+	at func()
+}
+
+func (w *firstWrite) Write(p []byte) (int, error) {
+	if w.Len() == 0 {
+		w.at()
+	}
+	return w.Buffer.Write(p)
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ type place struct {
 
 // Resolve returns the names as they are now.
 func (p place) Resolve(ctx context.Context) (nodes.Dir, error) {
-	l, err := p.a.listing(ctx, p.path)
+	l, err := p.a.pages(ctx, p.path)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,17 @@ type snapshot struct {
 	l source.Names
 }
 
-func (s snapshot) Len(context.Context) (int, error) { return s.l.Len(), nil }
+func (s snapshot) Len(ctx context.Context) (int, error) { return s.LenTo(ctx, math.MaxInt) }
+
+// LenTo implements nodes.Paged.
+func (s snapshot) LenTo(ctx context.Context, n int) (int, error) {
+	if p, ok := s.l.(source.Pages); ok {
+		if err := p.Reach(ctx, n); err != nil {
+			return 0, err
+		}
+	}
+	return s.l.Len(), nil
+}
 
 func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
 	if i < 0 || i >= s.l.Len() {
@@ -112,7 +123,10 @@ func (s snapshot) At(ctx context.Context, i int) (nodes.Entry, error) {
 	return e, err
 }
 
-var _ nodes.Namer = snapshot{}
+var (
+	_ nodes.Namer = snapshot{}
+	_ nodes.Paged = snapshot{}
+)
 
 // AppendName implements nodes.Namer: it looks at a file only if neither its
 // name nor the directory says what it is shown as.
@@ -149,7 +163,10 @@ func (a *archive) typeByName(name string, typ iofs.FileMode) (mode iofs.FileMode
 	return 0, !a.opt.Sniff
 }
 
-func (s snapshot) Find(_ context.Context, name string) (int, error) {
+func (s snapshot) Find(ctx context.Context, name string) (int, error) {
+	if _, err := s.Len(ctx); err != nil {
+		return 0, err
+	}
 	i, ok := s.l.Find(name)
 	if !ok {
 		return 0, nodes.NotExist("lookup", name)
@@ -311,22 +328,40 @@ func quiet(dir source.Info) bool {
 	return !modified.IsZero() && time.Since(modified) >= settled
 }
 
+// pages returns the names in a directory, which may come page by page.
+func (a *archive) pages(ctx context.Context, name string) (source.Names, error) {
+	w, ok := a.tree.(source.Walker)
+	if !ok {
+		return a.listing(ctx, name)
+	}
+	if _, err := a.directory(ctx, name); err != nil {
+		return nil, err
+	}
+	return w.Pages(ctx, name)
+}
+
 // listing returns the names in a directory.
 func (a *archive) listing(ctx context.Context, name string) (source.Names, error) {
 	if a.depth > 0 { // a container has its list by heart, and does not change
 		return a.tree.List(ctx, name)
 	}
-	info, err := a.tree.Stat(ctx, name)
+	info, err := a.directory(ctx, name)
 	if err != nil {
 		return nil, err
-	}
-	if info.Type != iofs.ModeDir {
-		return nil, source.Stale(name)
 	}
 	if info.Fixed || !quiet(info) {
 		return a.tree.List(ctx, name)
 	}
 	return a.listings.Get(ctx, listingKey{name, info.Version})
+}
+
+// directory returns what the tree tells of a directory, which is still there.
+func (a *archive) directory(ctx context.Context, name string) (source.Info, error) {
+	info, err := a.tree.Stat(ctx, name)
+	if err == nil && info.Type != iofs.ModeDir {
+		err = source.Stale(name)
+	}
+	return info, err
 }
 
 // loadListing reads a directory for the Memo, which counts the bytes of all names.

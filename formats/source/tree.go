@@ -29,10 +29,19 @@ type Tree interface {
 	Inside(abs string) (rest string, ok bool)
 }
 
-// A Walker is a Tree that can be told that all below a directory is about to be listed.
+// A Walker is a Tree that asks a server for names.
 type Walker interface {
-	// Walk gets ready for that.
+	// Walk gets ready for a listing of all that is below a directory.
 	Walk(ctx context.Context, name string) error
+	// Pages is List that waits for the first page alone.
+	Pages(ctx context.Context, name string) (Pages, error)
+}
+
+// Pages are Names that come page after page, in their order. Len and Find tell of those that came.
+type Pages interface {
+	Names
+	// Reach waits until there are n names, or all.
+	Reach(ctx context.Context, n int) error
 }
 
 // An Info is what a tree tells of a file, directory or link at one moment. Size is that of the

@@ -2,14 +2,16 @@ package remote
 
 import (
 	"cmp"
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"fmt"
 	iofs "io/fs"
 	"math"
-	"slices"
+	"sort"
 	"strings"
-	"time"
+	"sync"
+	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -18,62 +20,41 @@ import (
 	"recfs/nodes"
 )
 
+// A listing is the names of a folder, which come page after page. Each takes 40 bytes more, with an
+// ETag that is an MD5.
+type listing struct {
+	dir     string
+	turn    int64
+	inOrder bool                                               // keys come by their bytes
+	goOn    func(ctx context.Context, l *listing, n int) error // asks for more, of which n names are wanted
+	busy    chan struct{}                                      // full while somebody does
+
+	mu       sync.RWMutex
+	items    [][]item // all that came, in pieces of itemPiece
+	text     [][]byte // in pieces of textPiece
+	n        int      // items
+	sorted   int      // of them
+	known    int      // of these, before which no other name will come
+	before   int      // of these, before the last page
+	complete bool
+	next     string          // where it goes on if it is not complete
+	seen     map[uint64]bool // where it went on
+	last     string          // of the keys that came, in their order
+	settled  map[string]bool // folders that were asked for before they came
+	odd      oddNames
+
+	newest int64  // time of the newest file of the first page, or of all
+	sum    uint64 // of their names and versions
+	strong bool   // their ETags name the bytes
+}
+
 const (
-	maxName = 255
-	// A size below zero says what has none.
-	sizeFolder  = -1
-	sizeUnknown = -2 // a listing does not say: the object has to be asked for
+	itemPiece = 1 << 10
+	textPiece = 1 << 16
 )
 
-// An object is a file of a server at one version.
-type object struct {
-	key      string
-	tag      string // ETag as the server writes it, "" if it has none
-	size     int64
-	modified int64 // milliseconds since 1970, 0: not known
-}
-
-// isStrong reports whether the ETag names the bytes.
-func (o object) isStrong() bool { return strings.HasPrefix(o.tag, `"`) }
-
-// isSum reports whether an ETag is a sum of the bytes, as S3 makes it: an MD5, and the number of
-// parts if there were some. Web servers make theirs of size and time.
-func isSum(tag string) bool {
-	sum, parts, _ := strings.Cut(strings.Trim(tag, `"`), "-")
-	return len(sum) == 32 && strings.Trim(sum, "0123456789abcdef") == "" && strings.Trim(parts, "0123456789") == ""
-}
-
-// version returns what tells the states of an object apart: by a strong ETag size and Inode alone.
-func (o object) version() source.Version {
-	s := formats.Stamp{Size: o.size, Modified: o.modified / 1000, Nanos: o.modified % 1000 * 1e6}
-	if s.Inode = xxhash.Sum64String(o.tag); !isSum(o.tag) {
-		s.Inode = xxhash.Sum64String(o.tag + "\n" + o.key) // another object may have the same tag
-	}
-	if o.isStrong() {
-		s.Changed = formats.ByContent
-	}
-	return source.Version{Stamp: s, Links: 1}
-}
-
-func (o object) info() source.Info {
-	return source.Info{Version: o.version(), Rights: nodes.Rights{Mode: 0o444}}
-}
-
-// A listing is the names of a folder at one moment: all of them, or those up to one. Each takes 40
-// bytes more, with an ETag that is an MD5.
-type listing struct {
-	text     []byte
-	list     []item
-	complete bool
-	next     string // where it goes on if it is not complete
-	newest   int64  // time of its newest file
-	sum      uint64 // of names and versions
-	strong   bool   // the ETags name the bytes
-	odd      oddNames
-}
-
 type item struct {
-	at        uint32 // in text
+	at        uint32 // in text: piece and place
 	name, tag uint16 // lengths; packedTag
 	size      int64
 	modified  int64
@@ -82,69 +63,160 @@ type item struct {
 // packedTag says that text has the bytes of an MD5 in place of the ETag.
 const packedTag = math.MaxUint16
 
-// oddNames are keys that no path can have.
-type oddNames struct {
-	n     int
-	first string
-}
-
-func (o *oddNames) add(key string) {
-	if o.n++; o.n == 1 {
-		o.first = key
-	}
-}
-
-// isName reports whether a part of a key can be a name in a tree.
-func isName(part string) bool {
-	return part != "" && part != "." && part != ".." && len(part) <= maxName && !strings.ContainsAny(part, "/\x00")
-}
-
 // add adds a name. Names may come in any order, and again.
 func (l *listing) add(name, tag string, size, modified int64) {
-	if !isName(name) || len(tag) >= packedTag || uint64(len(l.text)) > math.MaxUint32-maxName-uint64(len(tag)) {
+	if !isName(name) || len(tag) >= packedTag || len(l.text) > math.MaxUint16 {
 		l.odd.add(name)
 		return
 	}
-	it := item{uint32(len(l.text)), uint16(len(name)), uint16(len(tag)), size, modified}
-	l.text = append(l.text, name...)
+	key := name
+	if size == sizeFolder {
+		if l.settled[name] {
+			return
+		}
+		key += "/"
+	}
+	l.last = max(l.last, key)
+	text := l.room(len(name) + len(tag))
+	it := item{uint32((len(l.text)-1)*textPiece + len(*text)), uint16(len(name)), uint16(len(tag)), size, modified}
+	*text = append(*text, name...)
 	if len(tag) == len(`""`)+hex.EncodedLen(md5.Size) && tag[0] == '"' && tag[len(tag)-1] == '"' && isSum(tag) {
 		it.tag = packedTag
-		l.text, _ = hex.AppendDecode(l.text, []byte(tag[1:len(tag)-1])) // it is one
+		*text, _ = hex.AppendDecode(*text, []byte(tag[1:len(tag)-1])) // it is one
 	} else {
-		l.text = append(l.text, tag...)
+		*text = append(*text, tag...)
 	}
-	l.list = append(l.list, it)
+	if l.n%itemPiece == 0 {
+		l.items = append(l.items, piece[item](l.n > 0, itemPiece))
+	}
+	items := &l.items[len(l.items)-1]
+	*items = append(*items, it)
+	l.n++
 }
 
-// seal ends the listing: it is sorted, and of a folder and an object with one name the folder
-// stays.
-func (l *listing) seal() {
-	byName := func(a, b item) int {
-		return cmp.Or(strings.Compare(l.name(a), l.name(b)), cmp.Compare(max(a.size, sizeFolder), max(b.size, sizeFolder)))
+// room returns the piece of text that n bytes go to.
+func (l *listing) room(n int) *[]byte {
+	if last := len(l.text) - 1; last < 0 || len(l.text[last]) > 0 && len(l.text[last])+n > textPiece {
+		l.text = append(l.text, piece[byte](last >= 0, textPiece))
 	}
-	if !slices.IsSortedFunc(l.list, byName) {
-		slices.SortFunc(l.list, byName)
+	return &l.text[len(l.text)-1]
+}
+
+// piece returns room for n, at once if there will be as many.
+func piece[T any](isLarge bool, n int) []T {
+	if !isLarge {
+		return nil
 	}
-	l.list = slices.CompactFunc(l.list, func(a, b item) bool {
-		if l.name(a) != l.name(b) {
-			return false
+	return make([]T, 0, n)
+}
+
+func (l *listing) item(i int) *item { return &l.items[i/itemPiece][i%itemPiece] }
+
+func (l *listing) name(it item) string {
+	return string(l.text[it.at/textPiece][it.at%textPiece:][:it.name])
+}
+
+func (l *listing) tag(it item) string {
+	b := l.text[it.at/textPiece][it.at%textPiece:][it.name:]
+	if it.tag == packedTag {
+		return fmt.Sprintf("\"%x\"", b[:md5.Size])
+	}
+	return string(b[:it.tag])
+}
+
+// A tail is the names of a listing from one on, to be sorted.
+type tail struct {
+	*listing
+	from int
+}
+
+func (t tail) Len() int { return t.n - t.from }
+
+func (t tail) Less(i, j int) bool {
+	a, b := *t.item(t.from + i), *t.item(t.from + j)
+	return cmp.Or(strings.Compare(t.name(a), t.name(b)), cmp.Compare(max(a.size, sizeFolder), max(b.size, sizeFolder))) < 0
+}
+
+func (t tail) Swap(i, j int) {
+	a, b := t.item(t.from+i), t.item(t.from+j)
+	*a, *b = *b, *a
+}
+
+// settle sorts what came, and finds out which names no other will come before. Of a folder and an
+// object with one name the folder stays.
+func (l *listing) settle() {
+	if t := (tail{l, l.known}); !sort.IsSorted(t) {
+		sort.Sort(t)
+	}
+	to := l.known
+	for from := l.known; from < l.n; from++ {
+		it := *l.item(from)
+		if to > 0 && l.name(*l.item(to - 1)) == l.name(it) {
+			if l.item(to-1).size == sizeFolder && it.size != sizeFolder {
+				l.odd.add(l.name(it))
+			}
+			continue
 		}
-		if a.size == sizeFolder && b.size != sizeFolder {
-			l.odd.add(l.name(b))
+		*l.item(to) = it
+		to++
+	}
+	l.cut(to)
+	l.known = l.n
+	if l.complete {
+		return
+	}
+	if doubt, ok := l.doubt(); ok {
+		l.known, _ = l.search(doubt)
+	}
+}
+
+// cut leaves the first n items.
+func (l *listing) cut(n int) {
+	l.n, l.sorted = n, n
+	l.items = l.items[:(n+itemPiece-1)/itemPiece]
+	if rest := n % itemPiece; rest > 0 {
+		l.items[len(l.items)-1] = l.items[len(l.items)-1][:rest]
+	}
+}
+
+// doubt returns the first name that may come later, as that of a folder. As keys go by their bytes,
+// and that of a folder ends with a slash, "a-b" and "a.b" come before the folder "a". Where keys
+// come in no order, that is any.
+func (l *listing) doubt() (name string, ok bool) {
+	if !l.inOrder {
+		return "", true
+	}
+	for i := 1; i <= len(l.last); i++ {
+		if name = l.last[:i]; (i == len(l.last) || l.last[i] < '/') && isName(name) && !l.settled[name] {
+			return name, true
 		}
-		return true
-	})
-	l.list, l.text = fitted(l.list), fitted(l.text)
+	}
+	return "", false
+}
+
+// describe makes what info tells, of all that came, which is sorted.
+func (l *listing) describe() {
 	sum := xxhash.New()
-	l.strong = true
-	for _, it := range l.list {
+	l.newest, l.strong = 0, true
+	for i := range l.n {
+		it := *l.item(i)
 		_, _ = sum.WriteString(l.name(it) + l.tag(it) + "\x00")
 		if it.size >= 0 {
 			l.newest = max(l.newest, it.modified)
-			l.strong = l.strong && l.object("", it).isStrong()
+			l.strong = l.strong && l.object(it).isStrong()
 		}
 	}
 	l.sum = sum.Sum64()
+}
+
+// seal ends the listing.
+func (l *listing) seal() {
+	l.complete, l.next, l.seen, l.settled = true, "", nil, nil
+	l.settle()
+	l.describe()
+	if l.n > 0 {
+		l.items[len(l.items)-1], l.text[len(l.text)-1] = fitted(l.items[len(l.items)-1]), fitted(l.text[len(l.text)-1])
+	}
 }
 
 // fitted returns s without the room that it has to grow, if that is much.
@@ -155,38 +227,58 @@ func fitted[T any](s []T) []T {
 	return append(make([]T, 0, len(s)), s...)
 }
 
-func (l *listing) name(it item) string { return string(l.text[it.at : it.at+uint32(it.name)]) }
-
-func (l *listing) tag(it item) string {
-	at := it.at + uint32(it.name)
-	if it.tag == packedTag {
-		return fmt.Sprintf("\"%x\"", l.text[at:at+md5.Size])
-	}
-	return string(l.text[at : at+uint32(it.tag)])
+// object returns the object that an item is.
+func (l *listing) object(it item) object {
+	return object{l.dir + l.name(it), l.tag(it), it.size, it.modified}
 }
 
-// object returns the object that an item of the folder dir, "" or with a slash at its end, is.
-func (l *listing) object(dir string, it item) object {
-	return object{dir + l.name(it), l.tag(it), it.size, it.modified}
-}
-
-// search returns where a name is in the list, or would be.
+// search returns where a name is among those that are sorted, or would be.
 func (l *listing) search(name string) (int, bool) {
-	return slices.BinarySearchFunc(l.list, name, func(it item, name string) int { return strings.Compare(l.name(it), name) })
+	i := sort.Search(l.sorted, func(i int) bool { return l.name(*l.item(i)) >= name })
+	return i, i < l.sorted && l.name(*l.item(i)) == name
 }
 
 // find returns the item of a name. Unless it is sure, behind the names that are known there may be
 // one, or a folder that stands in place of an object.
 func (l *listing) find(name string) (it item, ok, sure bool) {
-	if i, ok := l.search(name); ok {
-		it = l.list[i]
-		return it, true, l.complete || it.size == sizeFolder || l.name(l.list[len(l.list)-1]) > name+"/"
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	i, ok := l.search(name)
+	if ok {
+		it = *l.item(i)
 	}
-	return item{}, false, l.complete
+	sure = l.complete || i < l.known || ok && (it.size == sizeFolder || l.last > name+"/")
+	return it, ok, sure
+}
+
+// isEmpty reports whether nothing is there.
+func (l *listing) isEmpty() bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.n+l.odd.n == 0
+}
+
+// reaches reports whether n names are known, or all.
+func (l *listing) reaches(n int) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.complete || l.known >= n
+}
+
+// Reach implements source.Pages.
+func (l *listing) Reach(ctx context.Context, n int) error {
+	for !l.reaches(n) {
+		if err := l.goOn(ctx, l, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // info is that of the folder: its time is that of its newest file.
 func (l *listing) info() source.Info {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
 	s := formats.Stamp{Modified: l.newest / 1000, Nanos: l.newest % 1000 * 1e6, Inode: l.sum}
 	if l.strong {
 		s.Changed = formats.ByContent
@@ -194,40 +286,52 @@ func (l *listing) info() source.Info {
 	return source.Info{Version: source.Version{Stamp: s, Links: 1}, Type: iofs.ModeDir, Rights: nodes.Rights{Mode: 0o555}}
 }
 
-func (l *listing) cost() int64 { return int64(cap(l.text)) + 24*int64(cap(l.list)) + 160 }
-
-// names are the listing of the folder dir as source.Names.
-type names struct {
-	*listing
-	dir string
+// Len implements source.Names.
+func (l *listing) Len() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.known
 }
 
-func (n names) Len() int { return len(n.list) }
-
-func (n names) At(i int) (string, iofs.FileMode) {
-	it := n.list[i]
+// At implements source.Names.
+func (l *listing) At(i int) (string, iofs.FileMode) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	it := *l.item(i)
 	if it.size == sizeFolder {
-		return n.name(it), iofs.ModeDir
+		return l.name(it), iofs.ModeDir
 	}
-	return n.name(it), 0
+	return l.name(it), 0
 }
 
-func (n names) Find(name string) (int, bool) { return n.search(name) }
+// Find implements source.Names.
+func (l *listing) Find(name string) (int, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	i, ok := l.search(name)
+	return i, ok && i < l.known
+}
 
 // Info implements source.Names: of a folder the listing does not know the time.
-func (n names) Info(i int) (source.Info, bool) {
-	if n.list[i].size < 0 {
-		return source.Info{}, false
+func (l *listing) Info(i int) (source.Info, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if it := *l.item(i); it.size >= 0 {
+		return l.object(it).info(), true
 	}
-	return n.object(n.dir, n.list[i]).info(), true
+	return source.Info{}, false
 }
 
-func (n names) Cost() int64 { return n.cost() }
-
-// milliseconds is a time as objects have it.
-func milliseconds(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
+// Cost implements source.Names.
+func (l *listing) Cost() int64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	n := int64(len(l.dir)) + 400
+	for _, items := range l.items {
+		n += int64(cap(items)) * int64(unsafe.Sizeof(item{}))
 	}
-	return t.UnixMilli()
+	for _, text := range l.text {
+		n += int64(cap(text))
+	}
+	return n
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // TestSplitPages shows the folder in place of an object of its name, wherever the page between the
@@ -32,6 +35,93 @@ func TestSplitPages(t *testing.T) {
 			if err != nil || !info.Type.IsDir() {
 				t.Errorf("%d a page, after %s: %v, %v", size, before, info.Type, err)
 			}
+		}
+	}
+}
+
+// TestNamesByPages shows the names of a folder as they come, in their order and each for good,
+// whatever folders come later.
+func TestNamesByPages(t *testing.T) {
+	parts := []string{"a", "b", "a-b", "a.b", "a-b-c", "a!", "-", ".", "x.map", "x", "x-1", "x/y", "x.map/y", "~"}
+	for seed := range uint64(nodestest.Times(300, 60)) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		f := &fakeS3{objects: map[string]string{}, pageSize: 1 + random.IntN(4)}
+		for range 1 + random.IntN(40) {
+			key := parts[random.IntN(len(parts))] + parts[random.IntN(len(parts))]
+			f.objects["d/"+key] = key
+		}
+		tree := openFake(t, f, nil)
+		whole := listNames(t, tree, "d")
+		tree = openFake(t, f, nil)
+		pages, err := tree.Pages(t.Context(), "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i := 0; ; i++ {
+			if err := pages.Reach(t.Context(), i+1); err != nil {
+				t.Fatal(err)
+			}
+			if i == pages.Len() {
+				break
+			}
+			name, typ := pages.At(i)
+			if at, ok := pages.Find(name); !ok || at != i {
+				t.Errorf("seed %d: %s is at %d, and not at %d", seed, name, at, i)
+			}
+			if info, ok := pages.Info(i); ok != (typ == 0) || ok && info.Size != int64(len(f.objects["d/"+name])) {
+				t.Errorf("seed %d: %s: %+v, %v", seed, name, info, ok)
+			}
+			if typ != 0 {
+				name += "/"
+			}
+			got = append(got, name)
+		}
+		if diff := cmp.Diff(whole, got); diff != "" {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
+	}
+}
+
+// TestFirstPage has the first names of a large folder after one request, or a few if folders could
+// come before them, and the names of a look-up meanwhile.
+func TestFirstPage(t *testing.T) {
+	for _, tt := range []struct {
+		format string
+		want   []string
+	}{
+		{"%04d.map", []string{"LIST d/"}},
+		{"map%04d", []string{"LIST d/"}},
+		{"run-%04d.map", []string{"LIST d/", "LIST d/run/"}},
+		{"2026-11-20_12-%04d.map", []string{"LIST d/", "LIST d/2026/", "LIST d/2026-11/", "LIST d/2026-11-20_12/"}},
+	} {
+		f := &fakeS3{objects: map[string]string{}}
+		for i := range 3000 {
+			f.objects["d/"+fmt.Sprintf(tt.format, i)] = "m"
+		}
+		tree := openFake(t, f, nil)
+		pages, err := tree.Pages(t.Context(), "d")
+		if err == nil {
+			err = pages.Reach(t.Context(), 1)
+		}
+		if err != nil || pages.Len() < 900 {
+			t.Fatalf("%d names, %v", pages.Len(), err)
+		}
+		first := fmt.Sprintf(tt.format, 0)
+		if name, _ := pages.At(0); name != first {
+			t.Errorf("%s, and not %s", name, first)
+		}
+		if _, err := tree.Stat(t.Context(), "d/"+first); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(tt.want, f.requests()); diff != "" {
+			t.Errorf("%s: %s", tt.format, diff)
+		}
+		if err := pages.Reach(t.Context(), math.MaxInt); err != nil || pages.Len() != 3000 {
+			t.Errorf("%d names, %v", pages.Len(), err)
+		}
+		if n := len(f.requests()); n != 2 {
+			t.Errorf("%s: %d requests for the rest", tt.format, n)
 		}
 	}
 }

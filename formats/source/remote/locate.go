@@ -108,7 +108,7 @@ func (s *Server) Locate(ctx context.Context, key string, named func(name string)
 // need not lead.
 func (s *Server) isFolder(ctx context.Context, dir string) bool {
 	l, err := s.folder(ctx, dir)
-	return err == nil && len(l.list) > 0
+	return err == nil && !l.isEmpty()
 }
 
 // NotFound returns the error of a URL under which there is nothing.

@@ -19,11 +19,11 @@ const (
 
 // find returns what stands under a key, which is not that of the root.
 func (s *Server) find(ctx context.Context, key string) (looked, error) {
-	if s.isHidden(key) {
+	dir, name := splitKey(key)
+	if s.isHidden(dir, name) {
 		return looked{}, nil
 	}
 	turn := s.turn()
-	dir, name := splitKey(key)
 	l := s.known(dir, turn)
 	if l == nil {
 		if found, ok := s.looks.Peek(lookKey{key, turn}); ok {
@@ -33,7 +33,7 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 	singles, _ := s.singles.Get(dir)
 	if l == nil && singles >= maxLooks && s.tellsAll() {
 		var err error
-		if l, err = s.lists.Get(ctx, listKey{dir: dir, turn: turn, first: true}); err != nil {
+		if l, err = s.lists.Get(ctx, listKey{dir: dir, turn: turn}); err != nil {
 			return looked{}, err
 		}
 	}
@@ -43,7 +43,7 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 		case ok && it.size == sizeFolder:
 			return looked{isDir: true}, nil
 		case ok && sure && it.size != sizeUnknown:
-			return looked{object: l.object(dir, it), isFile: true}, nil
+			return looked{object: l.object(it), isFile: true}, nil
 		case !ok && sure && s.tellsAll():
 			return looked{}, nil
 		case ok && sure:
@@ -70,10 +70,13 @@ func (s *Server) lookAhead(dir, name string, l *listing, turn int64) {
 		_, ok := s.looks.Peek(k)
 		return ok
 	}
-	at, _ := l.search(name)
 	alike := func(step int) (keys []lookKey) {
-		for i := at + step; i >= 0 && i < len(l.list) && max(i-at, at-i) < maxPassed && len(keys) < looksAhead-1; i += step {
-			if key := (lookKey{dir + l.name(l.list[i]), turn}); l.list[i].size == sizeUnknown && path.Ext(key.key) == path.Ext(name) {
+		l.mu.RLock()
+		defer l.mu.RUnlock()
+		at, _ := l.search(name)
+		for i := at + step; i >= 0 && i < l.sorted && max(i-at, at-i) < maxPassed && len(keys) < looksAhead-1; i += step {
+			it := *l.item(i)
+			if key := (lookKey{dir + l.name(it), turn}); it.size == sizeUnknown && path.Ext(key.key) == path.Ext(name) {
 				keys = append(keys, key)
 			}
 		}
@@ -104,9 +107,9 @@ func (s *Server) lookAhead(dir, name string, l *listing, turn int64) {
 // foundBefore returns what stood under a key when it was asked for last, or its folder was listed.
 func (s *Server) foundBefore(key string) (looked, bool) {
 	dir, name := splitKey(key)
-	if l, ok := s.before(listKey{dir: dir, first: true}); ok {
+	if l := s.before(dir); l != nil {
 		if it, ok, _ := l.find(name); ok && it.size != sizeUnknown {
-			return looked{object: l.object(dir, it), isFile: it.size >= 0, isDir: it.size == sizeFolder}, true
+			return looked{object: l.object(it), isFile: it.size >= 0, isDir: it.size == sizeFolder}, true
 		}
 	}
 	turn, ok := s.latest.Get(key)
@@ -122,11 +125,11 @@ func (s *Server) loadLook(ctx context.Context, k lookKey) (looked, int64, error)
 	cost := int64(len(k.key)) + 160
 	_, name := splitKey(k.key)
 	asFolder := func() (looked, error) {
-		l, err := s.folderIn(ctx, k.key+"/", k.turn)
+		l, err := s.lists.Get(ctx, listKey{dir: k.key + "/", turn: k.turn})
 		if errors.Is(err, iofs.ErrNotExist) {
 			return looked{}, nil
 		}
-		return looked{isDir: err == nil && len(l.list)+l.odd.n > 0}, err
+		return looked{isDir: err == nil && !l.isEmpty()}, err
 	}
 	folderFirst := s.tellsAll() && !strings.Contains(name, ".")
 	if folderFirst {

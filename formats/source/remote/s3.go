@@ -231,7 +231,11 @@ func (b *bucket) page(ctx context.Context, dir, from string, flat bool, add addF
 		add(key, c.ETag, c.Size, milliseconds(c.LastModified))
 	}
 	for _, p := range r.CommonPrefixes {
-		if key, ok := strings.CutPrefix(p.Prefix, dir); ok {
+		key, ok := strings.CutPrefix(p.Prefix, dir)
+		switch {
+		case p.Prefix < before:
+			return "", strange(b.url(dir), "the folders of the listing are out of order at %q", p.Prefix)
+		case ok && p.Prefix != before:
 			add(strings.TrimSuffix(key, "/"), "", sizeFolder, 0)
 			last = max(last, p.Prefix)
 		}

@@ -487,7 +487,7 @@ func TestListingCost(t *testing.T) {
 		l.add(name, etagOf(name), int64(i), fakeTime.UnixMilli())
 	}
 	l.seal()
-	if each := (l.cost() - int64(names)) / n; each > 64 || len(l.list) != n {
-		t.Errorf("%d bytes for each of %d names", each, len(l.list))
+	if each := (l.Cost() - int64(names)) / n; each > 64 || l.Len() != n {
+		t.Errorf("%d bytes for each of %d names", each, l.Len())
 	}
 }

@@ -67,7 +67,16 @@ func (t Tree) List(ctx context.Context, name string) (source.Names, error) {
 	if err != nil {
 		return nil, err
 	}
-	return names{l, t.folder(name)}, nil
+	return l, nil
+}
+
+// Pages implements source.Walker.
+func (t Tree) Pages(ctx context.Context, name string) (source.Pages, error) {
+	l, err := t.s.folder(ctx, t.folder(name))
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Walk implements source.Walker.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"math"
 	"mime"
 	"net/http"
 	"net/http/httptest"
@@ -190,7 +191,7 @@ func TestNextPages(t *testing.T) {
 	}
 	for _, link := range []string{`<http://elsewhere/?after=c>; rel="next"`, `<?after=b>; rel="next"`, `<?after=a>; rel="next"`} {
 		next["b"] = link
-		if _, err := tree.s.listFolder(t.Context(), listKey{turn: 99}); !errors.Is(err, nodes.ErrRemote) {
+		if err := tree.s.newListing("", 99).Reach(t.Context(), math.MaxInt); !errors.Is(err, nodes.ErrRemote) {
 			t.Errorf("%s: %v", link, err)
 		}
 	}
