@@ -1,47 +1,29 @@
-// The buttons and fields below the canvas, and what the view does for them.
-import { dayText, faster, speeds, timeText, timeWords } from "./clock.js";
+// The buttons and fields below the canvas.
+import { dayText, speeds, timeText, timeWords } from "./clock.js";
 import { clean, el } from "./dom.js";
+import { buttons, cameraActions, playActions } from "./keys.js";
 import { button, option, sign } from "./parts.js";
 
-/** camera adds the moves of the camera, and returns the buttons for them. */
-export function cameraButtons(view) {
-  const { camera } = view;
-  view.zoom = (by) => { camera.zoom(by); view.looked(); };
-  view.nudgeCamera = (x, y) => { camera.pan((x * camera.width) / 8, (y * camera.height) / 8); view.looked(true); };
-  view.showAll = () => { view.setFollow(null); view.all(); };
-  const move = (face, text, key, x, y) => button(face, `camera ${text}`, key, null, () => view.nudgeCamera(x, y));
-  return el("div", { className: "camera", role: "group", "aria-label": "camera" },
-    move("left", "left", "h", 1, 0), move("down", "down", "j", 0, -1), move("up", "up", "k", 0, 1), move("right", "right", "l", -1, 0),
-    button("closer", "closer", "z", null, () => view.zoom(1.25)), button("farther", "farther", "Z", null, () => view.zoom(0.8)),
-    button("all", "all there is", "a", null, () => view.showAll()));
-}
+/** cameraButtons are those that move the camera. */
+export const cameraButtons = (view) => el("div", { className: "camera", role: "group", "aria-label": "camera" }, ...buttons(cameraActions(view)));
 
 /** transport is what plays: its buttons, speed, time, jump, follow. */
 export function transport(view) {
-  const play = button("play", "play", "Space", "play", () => view.play());
+  const all = buttons(playActions(view)), play = all.find((b) => b.dataset.testid === "play");
   const speed = el("select", { "data-testid": "speed", "aria-label": "speed", onchange: () => view.setSpeed(Number(speed.value)) },
     ...speeds.map((s) => option(s, `${s}×`)));
   speed.value = view.speed;
-  view.on("play", (on) => {
-    play.replaceChildren(sign(on ? "pause" : "play"));
-    play.title = on ? "pause (Space)" : "play (Space)";
-    play.setAttribute("aria-label", on ? "pause" : "play");
-  });
-  view.on("speed", (s) => { speed.value = s; });
-  view.nudge = (by) => {
-    view.play(false);
-    view.goto(view.tick + by);
+  const name = (on) => {
+    const text = on ? "pause" : "play";
+    play.replaceChildren(sign(text));
+    play.title = `${text} (Space)`;
+    play.setAttribute("aria-label", text);
   };
-  const skip = (face, text, key, ms) => button(face, text, key, null, () => view.skip(ms));
-  const mark = (face, text, key, way) => button(face, text, key, null, () => view.mark(way));
-  return el("div", { className: "controls", role: "group", "aria-label": "playing" },
-    mark("previous", "previous mark", "[", -1), skip("−60", "a minute back", "Shift ←", -60000), skip("−5", "5 seconds back", "←", -5000),
-    button("back", "one tick back", ",", "back", () => view.nudge(-1)), play,
-    button("on", "one tick on", ".", "on", () => view.nudge(1)), skip("+5", "5 seconds on", "→", 5000),
-    skip("+60", "a minute on", "Shift →", 60000), mark("next", "next mark", "]", 1),
-    button("farther", "slower", "-", null, () => view.setSpeed(faster(view.speed, -1))), speed,
-    button("closer", "faster", "+", null, () => view.setSpeed(faster(view.speed, 1))),
-    clock(view), jump(view), follow(view));
+  name(false);
+  view.on("play", name);
+  view.on("speed", (s) => { speed.value = s; });
+  all.splice(-1, 0, speed);
+  return el("div", { className: "controls", role: "group", "aria-label": "playing" }, ...all, clock(view), jump(view), follow(view));
 }
 
 /** place is the time of a tick as text: since tick 0, or the tick where that is not known. */
@@ -73,30 +55,21 @@ function jump(view) {
   } }, field, el("button", { title: "jump (Enter)" }, "Go"));
 }
 
-/** follow is the list of who is there, and the way to the next of them. */
+/** follow is the list of who is there. */
 function follow(view) {
-  const list = el("select", { "data-testid": "follow", "aria-label": "follow (f)", title: "follow (f, F)" });
+  const choose = () => view.setFollow(view.there.find((e) => String(e.id) === list.value)?.id ?? null);
+  const list = el("select", { "data-testid": "follow", "aria-label": "follow (f)", title: "follow (f, F)", onchange: choose });
   let shown = "";
-  const choose = () => view.setFollow((view.at?.entities ?? []).find((e) => String(e.id) === list.value)?.id ?? null);
-  list.addEventListener("change", choose);
   const fill = () => {
-    const there = (view.at?.entities ?? []).filter((e) => e.x !== null);
-    const key = JSON.stringify([view.follow, there.map((e) => [e.id, e.name])]);
+    const { there, follow: id } = view, key = JSON.stringify([id, there.map((e) => [e.id, e.name])]);
     if (key === shown) return;
     shown = key;
     list.replaceChildren(option("", "follow nobody"), ...there.slice(0, 1100).map((e) => option(e.id, clean(e.name, 40) || `${e.kind} ${e.id}`)));
-    if (view.follow !== null && !there.some((e) => String(e.id) === String(view.follow))) {
-      list.append(option(view.follow, `${clean(view.follow, 40)} (not here)`));
-    }
-    list.value = view.follow ?? "";
+    if (id !== null && !there.some((e) => view.follows(e))) list.append(option(id, `${clean(id, 40)} (not here)`));
+    list.value = id ?? "";
   };
   view.on("paint", fill);
   view.on("follow", fill);
-  view.nextPlayer = () => {
-    const there = (view.at?.entities ?? []).filter((e) => e.x !== null);
-    const i = there.findIndex((e) => String(e.id) === String(view.follow));
-    if (there.length) view.setFollow(there[(i + 1) % there.length].id);
-  };
   return list;
 }
 
@@ -112,18 +85,20 @@ export function share(view) {
       view.say("The link is in the address bar.");
     }
   });
-  const parts = [link];
-  if (view.about.kind === "tee" && view.timed) {
-    const demo = el("a", { "data-testid": "demo", download: "", title: "this minute for the DDNet client (d)" }, "Demo");
-    const name = () => {
-      const half = 30000 / view.about.tick_ms, t = Math.floor(view.tick);
-      return `demos/${Math.max(view.first, t - half)}-${Math.min(view.last, t + half)}.demo`;
-    };
-    view.on("rest", () => { demo.href = view.source.file(name()); });
-    demo.addEventListener("pointerdown", () => { demo.href = view.source.file(name()); });
-    demo.href = view.source.file(name());
-    view.demo = () => { demo.href = view.source.file(name()); demo.click(); };
-    parts.push(demo);
-  }
-  return el("div", { className: "share" }, ...parts);
+  const box = el("div", { className: "share" }, link);
+  if (view.about.kind !== "tee" || !view.timed) return box;
+  const demo = el("a", { "data-testid": "demo", download: "", title: "this minute for the DDNet client (d)" }, "Demo");
+  const point = () => {
+    const half = 30000 / view.about.tick_ms, t = Math.floor(view.tick);
+    demo.href = view.source.file(`demos/${Math.max(view.first, t - half)}-${Math.min(view.last, t + half)}.demo`);
+  };
+  point();
+  view.on("rest", point);
+  demo.addEventListener("pointerdown", point);
+  view.demo = () => {
+    point();
+    demo.click();
+  };
+  box.append(demo);
+  return box;
 }

@@ -2,6 +2,7 @@
 import { search } from "./clock.js";
 import { place } from "./controls.js";
 import { clean, el, later } from "./dom.js";
+import { buttons, eventActions } from "./keys.js";
 import { button, option } from "./parts.js";
 
 const shown = 120; // rows in the page
@@ -32,8 +33,7 @@ export function events(view) {
   view.on("grow", () => list.grown());
   view.on("follow", () => { if (only.checked) filter(); });
   view.event = (way) => list.step(way);
-  const steps = [button("up", "previous event", "N", "event-previous", () => list.step(-1)), button("down", "next event", "n", "event-next", () => list.step(1))];
-  view.side("Events", "events", el("div", { className: "filters" }, kind, words, ...steps, el("label", {}, only, " of who is followed")), rows,
+  view.side("Events", "events", el("div", { className: "filters" }, kind, words, ...buttons(eventActions(view)), el("label", {}, only, " of who is followed")), rows,
     el("p", {}, status, stop));
   stop.hidden = true;
 }

@@ -70,7 +70,7 @@ export function scene(view) {
   }
 
   function drawPlayer(ctx, e, x, y, named) {
-    const r = 7, s = e.s ?? 0, team = paints()[e.team] ?? view.colors.faint, followed = String(e.id) === String(view.follow);
+    const r = 7, s = e.s ?? 0, team = paints()[e.team] ?? view.colors.faint, followed = view.follows(e);
     if (e.team === "blue") circle(ctx, x, y, r);
     else if (e.team === "orange") path(ctx, [x - r, y - r], [x + r, y - r], [x + r, y + r], [x - r, y + r]);
     else path(ctx, [x, y - r], [x + r, y + r], [x - r, y + r]);

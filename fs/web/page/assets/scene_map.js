@@ -179,10 +179,7 @@ export async function scene(view) {
 
   return {
     legend: "Layers as the tree draws them; game, front and tele layers by colours. Yellow frames: tiles that differ from the other map.",
-    keys: [
-      { key: "n", text: "next tiles that differ", run: () => act.next(1) },
-      { key: "N", text: "tiles before that differ", run: () => act.next(-1) },
-    ],
+    actions: [["n", "", "next tiles that differ", () => act.next(1)], ["N", "", "tiles before that differ", () => act.next(-1)]],
     extent: () => [0, 0, (game ?? map.layers.find(hasTiles))?.width * unit || unit, (game ?? map.layers.find(hasTiles))?.height * unit || unit],
     entities: () => [],
     point(x, y) {

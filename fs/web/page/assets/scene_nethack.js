@@ -59,7 +59,7 @@ export function scene(view) {
     size: 64,
     kinds: ["command"],
     legend: "The screen as export/game.cast shows it: what the hero remembers and sees. m takes away monsters.",
-    keys: [{ key: "m", text: "monsters on, off", run: () => show(!monsters) }],
+    actions: [["m", "", "monsters on, off", () => show(!monsters)]],
     rest,
     draw(ctx, at) {
       const now = rows(at), text = (now ?? blank).map((row) => [...row].slice(0, columns).join("").padEnd(columns)).join("\n");

@@ -28,7 +28,7 @@ export function scene(view) {
     legend: "A dashed line is where a held hook would go: along the aim, 380 units or to the first solid tile. The recording does not say whether it held. "
       + "Colours are teams; in team 0 everybody has an own one. A ring: who is followed. ⚑: finished. … : writes.",
     kinds: ["join", "leave", "name", "chat", "command", "vote", "kill", "emote", "team", "finish", "save", "load", "login", "other"],
-    extent: (at) => map.bounds ?? around((at?.entities ?? []).filter((e) => e.x !== null).map((e) => [e.x, e.y])),
+    extent: () => map.bounds ?? around(view.there.map((e) => [e.x, e.y])),
     entities: (at, camera) => placed(at.entities, camera),
     facts: (at) => ({ hooks: at ? hooks(at) : [] }),
     draw(ctx, at, camera) {
@@ -36,7 +36,7 @@ export function scene(view) {
       const there = at.entities.filter((e) => e.x !== null && camera.sees(e.x, e.y, 420 * camera.scale + 60));
       const by = new Map(there.map((e) => [e.id, e]));
       for (const h of hooks(at)) if (by.has(h.id)) hook(ctx, camera, view.colors, by.get(h.id), h);
-      for (const e of there) tee(ctx, camera, e, String(e.id) === String(view.follow), view.colors);
+      for (const e of there) tee(ctx, camera, e, view.follows(e), view.colors);
       names(ctx, camera, there, view);
       bubbles(ctx, camera, view, at, by);
     },
@@ -98,7 +98,7 @@ function line(ctx, x0, y0, x1, y1) {
 function names(ctx, camera, there, view) {
   const all = there.length <= 24 || camera.scale > 0.3;
   for (const e of there) {
-    if (!all && String(e.id) !== String(view.follow)) continue;
+    if (!all && !view.follows(e)) continue;
     label(ctx, clean(e.name, 24) + teamText(e) + (e.s & 8 ? " · menu" : ""), camera.sx(e.x), camera.sy(e.y) - Math.max(4, radius * camera.scale) - 8, view.colors);
   }
 }

@@ -30,7 +30,7 @@ function watched(view, at) {
     view.fitted = true;
     view.all();
   }
-  const who = view.follow !== null && at?.entities.find((e) => String(e.id) === String(view.follow));
+  const who = at?.entities.find((e) => view.follows(e));
   if (!who || who.x === null) return;
   camera.look(...view.plane(who), view.near ? Math.max(16, Math.min(camera.width / 22, 40)) : camera.across);
   view.near = false;

@@ -25,13 +25,6 @@ export function timeline(view) {
   for (const news of ["grow", "holes"]) view.on(news, draw);
   view.on("paint", knobMover(view, slider, knob, span));
   scrubber(view, slider, at);
-  view.mark = (way) => {
-    const marks = view.about.marks.filter((m) => (way > 0 ? m.t > view.tick : m.t < Math.floor(view.tick)));
-    if (!marks.length) return view.say(`no ${way > 0 ? "further" : "earlier"} mark`);
-    const mark = way > 0 ? marks[0] : marks[marks.length - 1];
-    view.goto(mark.t);
-    view.say(mark.text);
-  };
   return slider;
 }
 

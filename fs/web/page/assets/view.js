@@ -14,11 +14,11 @@
 //   rest(at)    it came to rest at a tick, or another one
 //   point(x, y) the cursor is at a place, in the numbers of frames; point(null): nowhere
 //   kinds       kinds of events there are to choose from
-//   keys        [{key, text, run}] of its own, in the help too
+//   actions     of its own, see keys.js
 //   legend      one sentence on what is drawn
 import { Blocks } from "./blocks.js";
 import { Camera } from "./camera.js";
-import { advance, moment, msOf, stepAt, tickOf } from "./clock.js";
+import { advance, faster, moment, msOf, stepAt, tickOf } from "./clock.js";
 import { decode, stateAt, tile } from "./columns.js";
 import { parse, Writer } from "./fragment.js";
 
@@ -107,6 +107,20 @@ export class View {
     if (now !== null) this.goto(await this.tickAt(now + ms));
   }
 
+  /** nudge goes some ticks on or back, and rests. */
+  nudge(by) {
+    this.play(false);
+    this.goto(this.tick + by);
+  }
+
+  /** mark goes to the next mark (1) or the one before (-1). */
+  mark(way) {
+    const { marks } = this.about, now = Math.floor(this.tick);
+    const mark = way > 0 ? marks.find((m) => m.t > now) : marks.findLast((m) => m.t < now);
+    if (mark) this.goto(mark.t);
+    this.say(mark?.text ?? `no ${way > 0 ? "further" : "earlier"} mark`);
+  }
+
   /** tickAt finds the tick at a time since tick 0. Where frames tell the times, it asks for some. */
   async tickAt(ms) {
     if (this.about.tick_ms) return Math.floor(ms / this.about.tick_ms);
@@ -155,6 +169,20 @@ export class View {
     this.repaint();
   }
 
+  /** faster makes the speed a step faster (1) or slower (-1). */
+  faster(by) { this.setSpeed(faster(this.speed, by)); }
+
+  /** there are the entities of which it is known where they are. */
+  get there() { return (this.at?.entities ?? []).filter((e) => e.x !== null); }
+
+  /** follows tells whether an entity is the one that is followed. */
+  follows(e) { return this.follow !== null && String(e.id) === String(this.follow); }
+
+  followNext() {
+    const { there } = this, i = there.findIndex((e) => this.follows(e));
+    if (there.length) this.setFollow(there[(i + 1) % there.length].id);
+  }
+
   setFollow(id) {
     if (this.follow === null && id !== null && this.wide) this.near = true;
     this.follow = id;
@@ -171,8 +199,24 @@ export class View {
     this.repaint();
   }
 
+  /** pan moves the camera by eighths of what is seen, zoom by a factor. */
+  pan(x, y) {
+    this.camera.pan((x * this.camera.width) / 8, (y * this.camera.height) / 8);
+    this.looked(true);
+  }
+
+  zoom(by) {
+    this.camera.zoom(by);
+    this.looked();
+  }
+
   /** plane is where an entity is on the plane that the camera sees. */
   plane(e) { return (this.scene.axes ?? ["x", "y"]).map((axis) => e[axis]); }
+
+  showAll() {
+    this.setFollow(null);
+    this.all();
+  }
 
   /** all shows all there is. */
   all() {
