@@ -9,23 +9,20 @@ const shown = 120; // rows in the page
 
 /** events makes the list of a view, and what jumps between its rows. */
 export function events(view) {
-  const list = new List(view);
   const kind = el("select", { "data-testid": "event-kind", "aria-label": "kind of events", onchange: () => filter() }, option("", "all kinds"));
   const words = el("input", { "data-testid": "event-search", type: "search", placeholder: "search (/)", "aria-label": "search events", oninput: () => soon() });
   const only = el("input", { type: "checkbox", onchange: () => filter() });
   const status = el("p", { className: "quiet", role: "status" }), stop = button("Stop", "stop searching", null, null, () => list.stop());
-  const rows = el("ol", { className: "rows events" });
-  const filter = () => list.filter({ kind: kind.value, q: words.value.trim(), id: only.checked ? view.follow : null });
-  const soon = later(filter, 300);
-  const name = (k) => { if (![...kind.options].some((o) => o.value === k)) kind.append(option(k, clean(k, 40))); };
-  (view.scene.kinds ?? []).forEach(name);
-  list.render = () => {
-    render(view, list, rows);
-    list.fresh.splice(0).forEach((r) => name(r.kind));
+  const list = new List(view, (rows) => {
+    for (const k of rows.map((r) => r.kind)) if (![...kind.options].some((o) => o.value === k)) kind.append(option(k, clean(k, 40)));
+  }, () => {
     stop.hidden = !list.busy || !list.filtered;
     status.textContent = list.text();
     view.repaint();
-  };
+  });
+  const filter = () => list.filter({ kind: kind.value, q: words.value.trim(), id: only.checked ? view.follow : null });
+  const soon = later(filter, 300);
+  list.found((view.scene.kinds ?? []).map((k) => ({ kind: k })));
   view.listed = () => list.listed;
   view.on("paint", () => list.moved());
   view.on("rest", () => list.fill());
@@ -33,54 +30,48 @@ export function events(view) {
   view.on("grow", () => list.grown());
   view.on("follow", () => { if (only.checked) filter(); });
   view.event = (way) => list.step(way);
-  view.side("Events", "events", el("div", { className: "filters" }, kind, words, ...buttons(eventActions(view)), el("label", {}, only, " of who is followed")), rows,
+  view.side("Events", "events", el("div", { className: "filters" }, kind, words, ...buttons(eventActions(view)), el("label", {}, only, " of who is followed")), list.box,
     el("p", {}, status, stop));
-  stop.hidden = true;
-}
-
-/** render shows the rows around the one that happened last, and keeps that one in the middle. */
-function render(view, list, box) {
-  const now = list.last(), begin = Math.max(0, now - shown / 2);
-  const items = list.rows.slice(begin, begin + shown);
-  box.replaceChildren(...items.map((r) => {
-    list.made.get(r) ?? list.made.set(r, item(view, r));
-    return list.made.get(r);
-  }));
-  list.listed = Object.freeze(items.map(({ t, kind, text }) => Object.freeze({ t, kind, text })));
-  for (const old of box.querySelectorAll("[aria-current]")) old.removeAttribute("aria-current");
-  const current = list.rows[now] && list.made.get(list.rows[now]);
-  current?.firstChild.setAttribute("aria-current", "true");
-  if (current && !box.matches(":hover, :focus-within")) box.scrollTop = current.offsetTop - box.offsetTop - box.clientHeight / 2;
+  list.clear(view.tick);
 }
 
 const item = (view, r) => el("li", {}, el("button", {
   type: "button", "data-testid": "event", "data-t": r.t, "data-kind": clean(r.kind, 40), onclick: () => view.goto(r.t),
 }, el("time", {}, place(view, r.t)), el("span", { dir: "auto" }, clean(r.text))));
 
-/** List is a run of events without gaps from tick low to tick high. */
+/** List is a run of events without gaps from tick low to tick high. Each has its element once it was shown. */
 class List {
-  constructor(view) {
-    this.view = view;
-    this.made = new WeakMap();
-    this.listed = Object.freeze([]);
-    this.fresh = [];
-    this.query = {};
-    this.clear(view.tick);
+  /** found is told of new rows, rendered that something changed. */
+  constructor(view, found, rendered) {
+    Object.assign(this, { view, found, rendered, listed: [], rows: [], query: {} });
+    this.box = el("ol", { className: "rows events" });
+  }
+
+  /** render shows the rows around the one that happened last, and keeps that one in the middle. */
+  render() {
+    const { box } = this, now = this.last(), begin = Math.max(0, now - shown / 2), rows = this.rows.slice(begin, begin + shown);
+    for (const r of rows) r.item ??= item(this.view, r);
+    box.replaceChildren(...rows.map((r) => r.item));
+    this.listed = Object.freeze(rows.map(({ t, kind, text }) => Object.freeze({ t, kind, text })));
+    this.current?.removeAttribute("aria-current");
+    this.current = this.rows[now]?.item.firstChild;
+    this.current?.setAttribute("aria-current", "true");
+    if (this.current && !box.matches(":hover, :focus-within")) box.scrollTop = this.current.offsetTop - box.offsetTop - box.clientHeight / 2;
+    this.rendered();
   }
 
   get filtered() { return !!(this.query.kind || this.query.q || this.query.id != null); }
 
   /** clear knows nothing any more but that tick is where to begin. */
   clear(tick) {
-    this.stop();
     Object.assign(this, { rows: [], low: tick + 1, high: tick, error: null, index: -2 });
+    this.stop();
   }
 
   filter(query) {
     this.query = query;
     this.clear(Math.floor(this.view.tick));
     this.fill();
-    this.render();
   }
 
   /** last is the index of the last event that has happened. */
@@ -112,7 +103,7 @@ class List {
   }
 
   add(rows, way) {
-    this.fresh.push(...rows);
+    this.found(rows);
     this.rows = way > 0 ? this.rows.concat(rows) : rows.reverse().concat(this.rows);
     this.index = -2;
   }
@@ -132,7 +123,7 @@ class List {
     this.control?.abort();
     this.control = null;
     this.busy = false;
-    this.render?.();
+    this.render();
   }
 
   /** fill asks on both sides: one piece, or for those that are searched for the whole recording. */

@@ -109,8 +109,19 @@ export async function persist(make, tell, signal) {
   }
 }
 
+// latest returns a function that runs another one with a signal, which ends when it is called again.
+// How the last call fails is told.
+export function latest(run, failed) {
+  let control;
+  return async (...all) => {
+    control?.abort();
+    const { signal } = (control = new AbortController());
+    await run(signal, ...all).catch((error) => signal.aborted || failed(error));
+  };
+}
+
 // pause waits, until the function that it gives is called or a signal ends.
-function pause(ms, signal, give) {
+export function pause(ms, signal, give = () => {}) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     const end = (then) => () => {

@@ -2,16 +2,28 @@
 import { getBlob } from "./fetch.js";
 import { hasPicture, pixels } from "./maps.js";
 
-// What the browser may hold of pictures, in pixels, and how many of them; of how many pixels one is
-// held as it is, and how many one has that is not.
-const mostPixels = 48e6, mostPictures = 256, mostOfOne = 16e6, coarsePixels = 4e6;
+// What the browser may hold of pictures, in pixels, and how many of them; how many pixels one may have
+// to be decoded at once.
+const mostPixels = 48e6, mostPictures = 256, mostAtOnce = 16e6;
 
-/** Pictures fetches those of the layers that are shown, as many as there is room for. */
+/** share is how many pixels each of some pictures may have, of which their sizes are known. */
+export function share(sizes) {
+  let left = mostPixels;
+  for (const [i, size] of sizes.sort((a, b) => a - b).entries()) {
+    const part = left / (sizes.length - i);
+    if (size > part) return part;
+    left -= size;
+  }
+  return mostPixels;
+}
+
+/** Pictures fetches those of the layers that are shown, the larger ones coarsely if there is no room for all. */
 export class Pictures {
   constructor(view, map, game, changed) {
-    Object.assign(this, { view, map, game, changed });
+    Object.assign(this, { view, changed });
+    this.size = (l) => pixels(l, game?.width ?? l.width, game?.height ?? l.height);
+    this.share = Math.min(mostAtOnce, share(map.layers.filter(hasPicture).slice(0, mostPictures).map(this.size)));
     this.of = new Map(); // layer: {coarse}, with img or error when it is there
-    this.left = mostPixels;
     this.coming = 0;
     this.out = 0; // layers that there is no room for
   }
@@ -20,28 +32,34 @@ export class Pictures {
     this.out = 0;
     for (const l of layers) {
       if (!hasPicture(l) || this.of.has(l)) continue;
-      const whole = pixels(l, this.game?.width ?? l.width, this.game?.height ?? l.height), coarse = whole > mostOfOne;
-      const room = coarse ? coarsePixels : whole;
-      if (room > this.left || this.of.size >= mostPictures) this.out++;
-      else if (this.coming < 4) this.#fetch(l, room, coarse);
+      if (this.of.size >= mostPictures) this.out++;
+      else if (this.coming < 4) this.#fetch(l);
     }
   }
 
-  async #fetch(l, room, coarse) {
-    const picture = { coarse };
+  async #fetch(l) {
+    const size = this.size(l), picture = { coarse: size > this.share };
     this.of.set(l, picture);
-    this.left -= room;
     this.coming++;
     try {
       const png = await getBlob(this.view.source.file(l.path + ".png"));
-      picture.img = await createImageBitmap(coarse ? new ImageData(...await shrink(png, coarsePixels)) : png);
+      if (size > mostAtOnce) picture.img = await createImageBitmap(new ImageData(...await shrink(png, this.share)));
+      else picture.img = await createImageBitmap(png);
+      if (picture.coarse && size <= mostAtOnce) picture.img = await smaller(picture.img, size / this.share);
     } catch (error) {
       picture.error = error;
-      this.left += room;
     }
     this.coming--;
     this.changed();
   }
+}
+
+/** smaller returns a picture with at most one of so many pixels. */
+async function smaller(img, times) {
+  const part = Math.sqrt(times), size = { resizeWidth: Math.ceil(img.width / part), resizeHeight: Math.ceil(img.height / part) };
+  const made = await createImageBitmap(img, { ...size, resizeQuality: "medium" });
+  img.close();
+  return made;
 }
 
 /**

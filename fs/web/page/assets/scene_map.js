@@ -1,119 +1,74 @@
 // A map: its layers as the tree draws them, the tile under the cursor, and what another map has else.
 import { clean } from "./dom.js";
 import { frame, grid } from "./draw.js";
-import { getJSON, getRange, root } from "./fetch.js";
-import { cellRange, hasTiles, indexes, layerName, shift, spots, unit, visible } from "./maps.js";
+import { getJSON, getRange, latest, pause, root } from "./fetch.js";
+import { cellRange, hasTiles, indexes, layerName, shift, spots, unit, verdict, visible } from "./maps.js";
 import { comparePanel, itemsPanel, layersPanel } from "./map_panels.js";
 import { Pictures } from "./pictures.js";
 
 // Of how many layers the tile under the cursor is asked for.
 const mostCells = 64;
 
-/** Cells tells what is at a tile: one range of the text grid of each layer that is shown. */
-class Cells {
-  constructor(view, changed) {
-    Object.assign(this, { view, changed });
-    this.tile = null; // {x, y, layers: [{index, cell}], now: {index: cell}}
-  }
-
-  get pending() { return !!this.control; }
-
-  /** ask looks at a tile once the hand has rested; others() gives the grid of the same layer elsewhere. */
-  ask(x, y, layers, other) {
-    const key = `${x},${y},${layers.length}`;
-    if (key === this.key) return;
-    this.key = key;
-    clearTimeout(this.timer);
-    this.control?.abort();
-    this.control = new AbortController();
-    const { signal } = this.control;
-    this.timer = setTimeout(() => this.#fetch(x, y, layers, other, signal), 80);
-  }
-
-  async #fetch(x, y, layers, other, signal) {
-    const there = layers.filter((l) => cellRange(l, x, y)).slice(0, mostCells);
-    const cell = (l, href) => getRange(href, ...cellRange(l, x, y), signal).then((text) => text.trim(), () => null);
-    const cells = await Promise.all(there.map((l) => cell(l, this.view.source.file(l.path + ".txt"))));
-    const now = {};
-    await Promise.all(there.map(async (l) => {
-      const o = other(l);
-      if (o) now[l.index] = cellRange(o.layer, x, y) ? await cell(o.layer, o.file) : ".";
-    }));
-    if (signal.aborted) return;
-    this.control = null;
-    this.tile = { x, y, now, layers: there.map((l, i) => ({ index: l.index, cell: cells[i] })) };
-    this.changed();
-  }
-
-  /** again asks anew for the same tile. */
-  again() { this.key = null; }
-}
-
-/** Comparison is a map beside another one. */
-class Comparison {
-  constructor(path, diff, other) {
-    Object.assign(this, { path, diff });
-    this.by = new Map(diff.layers.filter((l) => l.a !== null).map((l) => [l.a, l]));
-    this.other = other;
-    this.at = -1;
-  }
-
-  static async load(view, path, signal) {
-    const diff = await view.source.get("mapdiff", { with: path }, signal);
-    const escaped = path.split("/").map(encodeURIComponent).join("/");
-    const map = await getJSON(new URL(`${escaped}/map.json`, root), signal);
-    return new Comparison(path, diff, (pair) => {
-      const layer = pair?.differing && map.layers[pair.b];
-      return layer && { layer, file: new URL(`${escaped}/${layer.path}.txt`, root) };
-    });
-  }
-
-  /** differing is how many cells differ, by the index of the layer. */
-  get differing() { return Object.fromEntries(this.diff.layers.filter((l) => l.a !== null && l.differing).map((l) => [l.a, l.differing])); }
+/** compareWith promises how another map differs. */
+async function compareWith(view, path) {
+  const diff = await view.source.get("mapdiff", { with: path });
+  const base = new URL(path.split("/").map(encodeURIComponent).join("/") + "/", root), map = await getJSON(new URL("map.json", base));
+  const by = new Map(diff.layers.filter((l) => l.a !== null).map((l) => [l.a, l]));
+  return {
+    diff, by, at: -1, differing: Object.fromEntries([...by].filter(([, l]) => l.differing).map(([a, l]) => [a, l.differing])),
+    /** other is the layer of that map that is paired with one of this map, if they differ. */
+    other(index) {
+      const pair = by.get(index), layer = pair?.differing && map.layers[pair.b];
+      return layer && { ...layer, href: new URL(`${layer.path}.txt`, base) };
+    },
+  };
 }
 
 /** scene shows a map. */
 export async function scene(view) {
   const map = await getJSON(view.source.file("map.json"));
-  const game = map.layers.findLast((l) => l.kind === "game" && hasTiles(l));
-  const hidden = new Set(indexes(view.keys.h));
-  let parallax = false, cursor = null, comparison = null, listed = null, panel;
-  const shown = () => map.layers.filter((l) => !hidden.has(l.index));
-  const changed = () => { panel?.update(); view.repaint(); };
-  const pictures = new Pictures(view, map, game, changed), cells = new Cells(view, changed);
-  let visibleLayers = shown();
+  const game = map.layers.findLast((l) => l.kind === "game" && hasTiles(l)), whole = game ?? map.layers.find(hasTiles) ?? { width: 1, height: 1 };
+  const hidden = new Set(indexes(view.keys.h)), shown = () => map.layers.filter((l) => !hidden.has(l.index));
+  let cursor = null, listed = null, visibleLayers = shown(), asked = "", news = 0;
+  const changed = () => {
+    for (const p of panels) p();
+    view.repaint();
+  };
+  const renew = () => {
+    news++;
+    changed();
+  };
 
-  const act = {
+  const state = {
+    map, pictures: new Pictures(view, map, game, () => changed()), comparison: null, failure: null,
+    tile: null, // {key, x, y, layers: [{index, cell, other}]}
+    parallax: false,
     shows: (l) => !hidden.has(l.index),
     show(layers, on) {
       for (const l of layers) on ? hidden.delete(l.index) : hidden.add(l.index);
       visibleLayers = shown();
       listed = null;
-      cells.again();
       view.link.set({ h: [...hidden].sort((a, b) => a - b).join(",") || null });
-      changed();
+      renew();
     },
-    parallax(on) { parallax = on; view.repaint(); },
     async compare(path) {
-      comparison = null;
+      state.comparison = state.failure = null;
       view.link.set({ b: path || null });
-      cells.again();
-      changed();
+      view.loading = !!path;
+      renew();
       if (!path) return;
-      view.loading = true;
       try {
-        comparison = await Comparison.load(view, path);
-        view.say(panel.verdict(comparison.diff));
+        state.comparison = await compareWith(view, path);
+        view.say(verdict(state.comparison.diff));
       } catch (error) {
-        panel.failed(error.message);
+        state.failure = error.message;
       }
       view.loading = false;
-      cells.again();
-      changed();
+      renew();
     },
     /** next goes to the next run of tiles that differ, or the one before. */
     next(way) {
-      const all = spots(comparison?.diff, (index) => !hidden.has(index));
+      const { comparison } = state, all = spots(comparison?.diff, (index) => !hidden.has(index));
       if (!all.length) return view.say(comparison ? "No tile of the layers shown differs." : "There is no map to compare with.");
       comparison.at = (comparison.at + way + all.length + (comparison.at < 0 && way < 0 ? 1 : 0)) % all.length;
       const [l, x, y, n] = all[comparison.at];
@@ -123,15 +78,29 @@ export async function scene(view) {
       view.say(`${comparison.at + 1} of ${all.length}: ${n} tiles from column ${x} of row ${y}, layer ${clean(layerName(map.layers[l.a]), 60)}`);
     },
   };
-  const state = { map, pictures, cells, get comparison() { return comparison; } };
-  const layers = layersPanel(view, state, act), compare = comparePanel(view, state, act);
+  const panels = [layersPanel(view, state), comparePanel(view, state)];
   itemsPanel(view, map);
-  panel = { ...compare, update() { layers.update(); compare.update(); } };
-  if (view.keys.b) act.compare(view.keys.b);
+  if (view.keys.b) state.compare(view.keys.b);
+
+  /** tell asks what is at a tile once the hand has rested: one range of the text grid of each layer that is shown. */
+  const tell = latest(async (signal, key, x, y) => {
+    await pause(80, signal);
+    const cell = async (l, href) => {
+      const range = cellRange(l, x, y);
+      return range ? getRange(href, ...range, signal).then((text) => text.trim(), () => null) : ".";
+    };
+    const layers = await Promise.all(visibleLayers.filter((l) => cellRange(l, x, y)).slice(0, mostCells).map(async (l) => {
+      const other = state.comparison?.other(l.index), theirs = other && cell(other, other.href);
+      return { index: l.index, cell: await cell(l, view.source.file(l.path + ".txt")), other: await theirs };
+    }));
+    signal.throwIfAborted();
+    state.tile = { key, x, y, layers };
+    changed();
+  });
 
   function drawLayer(ctx, camera, l, img) {
-    const group = map.groups[l.group], clip = parallax && group?.clipping?.use && group.clipping;
-    const [dx, dy] = parallax ? shift(group, camera) : [0, 0];
+    const group = map.groups[l.group], clip = state.parallax && group?.clipping?.use && group.clipping;
+    const [dx, dy] = state.parallax ? shift(group, camera) : [0, 0];
     const wide = l.width * unit, high = l.height * unit;
     const x0 = Math.max(0, camera.wx(0) - dx), x1 = Math.min(wide, camera.wx(camera.width) - dx);
     const y0 = Math.max(0, camera.wy(0) - dy), y1 = Math.min(high, camera.wy(camera.height) - dy);
@@ -154,7 +123,7 @@ export async function scene(view) {
   function drawDiffering(ctx, camera) {
     const y0 = Math.floor(camera.wy(0) / unit), y1 = Math.ceil(camera.wy(camera.height) / unit), side = unit * camera.scale;
     for (const l of visibleLayers) {
-      const runs = visible(comparison.by.get(l.index)?.runs ?? [], y0, y1);
+      const runs = visible(state.comparison.by.get(l.index)?.runs ?? [], y0, y1);
       if (!runs.length) continue;
       ctx.beginPath();
       for (const [x, y, n] of runs) ctx.rect(camera.sx(x * unit), camera.sy(y * unit), Math.max(n * side, 3), Math.max(side, 3));
@@ -179,14 +148,15 @@ export async function scene(view) {
 
   return {
     legend: "Layers as the tree draws them; game, front and tele layers by colours. Yellow frames: tiles that differ from the other map.",
-    actions: [["n", "", "next tiles that differ", () => act.next(1)], ["N", "", "tiles before that differ", () => act.next(-1)]],
-    extent: () => [0, 0, (game ?? map.layers.find(hasTiles))?.width * unit || unit, (game ?? map.layers.find(hasTiles))?.height * unit || unit],
+    actions: [["n", "", "next tiles that differ", () => state.next(1)], ["N", "", "tiles before that differ", () => state.next(-1)]],
+    extent: () => [0, 0, whole.width * unit, whole.height * unit],
     entities: () => [],
     point(x, y) {
       cursor = x === null || x === undefined ? null : [Math.floor(x / unit), Math.floor(y / unit)];
       view.repaint();
     },
     draw(ctx, at, camera) {
+      const { pictures, comparison } = state;
       pictures.want(visibleLayers);
       if (camera.scale * unit > 12) grid(ctx, camera, view.colors, unit);
       for (const l of visibleLayers) {
@@ -196,14 +166,15 @@ export async function scene(view) {
       if (game) frame(ctx, camera, [0, 0, game.width * unit, game.height * unit], view.colors.faint);
       if (comparison) drawDiffering(ctx, camera);
       const [x, y] = cursor ?? [Math.floor(camera.x / unit), Math.floor(camera.y / unit)];
-      cells.ask(x, y, visibleLayers, (l) => comparison?.other(comparison.by.get(l.index)));
+      const key = `${x},${y},${news}`;
+      if (key !== asked) tell(asked = key, x, y);
       drawCursor(ctx, camera, x, y);
-      view.ready = !pictures.coming && !cells.pending && !view.loading;
+      view.ready = !pictures.coming && state.tile?.key === key && !view.loading;
     },
     facts: () => ({
       layers: listed ??= Object.freeze(map.layers.map((l) => Object.freeze({ index: l.index, name: l.name, shown: !hidden.has(l.index) }))),
-      tile: cells.tile && { x: cells.tile.x, y: cells.tile.y, layers: cells.tile.layers },
-      differing: comparison?.differing ?? null,
+      tile: state.tile && { x: state.tile.x, y: state.tile.y, layers: state.tile.layers.map(({ index, cell }) => ({ index, cell })) },
+      differing: state.comparison?.differing ?? null,
     }),
   };
 }

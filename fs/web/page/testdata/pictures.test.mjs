@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { shrink } from "../assets/pictures.js";
+import { share, shrink } from "../assets/pictures.js";
 
 const chunk = (kind, body) => {
   const head = Buffer.alloc(8);
@@ -35,4 +35,11 @@ test("a picture of four bytes a pixel", async () => {
   const [pixels, width, height] = await shrink(png(6, 2, [[1, 2, 3, 4, 0, 0, 0, 0], [9, 9, 9, 0, 5, 6, 7, 255]]), 1);
   assert.deepEqual([[...pixels], width, height], [[5, 6, 7, 255], 1, 1]);
   await assert.rejects(shrink(png(6, 1, [[1, 2, 3, 4]], [], 1), 1));
+});
+
+test("pictures share what room there is", () => {
+  assert.equal(share([]), 48e6);
+  assert.equal(share([10e6, 20e6]), 48e6);
+  assert.equal(share([100e6, 8e6]), 40e6);
+  assert.equal(share([30e6, 30e6, 4e6]), 22e6);
 });
