@@ -12,21 +12,32 @@ export function circle(ctx, x, y, r) {
   ctx.arc(x, y, r, 0, 2 * Math.PI);
 }
 
-/** ring draws a circle around who is followed, or has something. */
-export function ring(ctx, x, y, r, color) {
-  circle(ctx, x, y, r);
+/** stroke draws the path with a colour, a width and dashes; fill fills it. */
+export function stroke(ctx, color, width, dashes = []) {
   ctx.strokeStyle = color;
-  ctx.lineWidth = 2;
+  ctx.lineWidth = width;
+  ctx.setLineDash(dashes);
   ctx.stroke();
+  ctx.setLineDash([]);
 }
 
-/** trail draws the way through places; style sets how the i-th part of it looks. */
+export function fill(ctx, color) {
+  ctx.fillStyle = color;
+  ctx.fill();
+}
+
+/** box begins a path around a rectangle. */
+export function box(ctx, x, y, width, height) {
+  ctx.beginPath();
+  ctx.rect(x, y, width, height);
+}
+
+/** trail draws the way through places; style(i) is [color, width] of the i-th part of it. */
 export function trail(ctx, places, style) {
   ctx.lineCap = "round";
   for (let i = 1; i < places.length; i++) {
-    style(i);
     path(ctx, places[i - 1], places[i]);
-    ctx.stroke();
+    stroke(ctx, ...style(i));
   }
 }
 
@@ -47,8 +58,6 @@ export function label(ctx, text, x, y, colors, align = "center") {
 export function grid(ctx, camera, colors, per) {
   let step = per;
   while (step * camera.scale < 24) step *= step === per ? 5 : 2;
-  ctx.strokeStyle = colors.grid;
-  ctx.lineWidth = 1;
   ctx.beginPath();
   for (let x = Math.ceil(camera.wx(0) / step) * step; x < camera.wx(camera.width); x += step) {
     const sx = Math.round(camera.sx(x)) + 0.5;
@@ -60,24 +69,18 @@ export function grid(ctx, camera, colors, per) {
     ctx.moveTo(0, sy);
     ctx.lineTo(camera.width, sy);
   }
-  ctx.stroke();
+  stroke(ctx, colors.grid, 1);
 }
 
 /** frame draws the edge of [x0, y0, x1, y1]. */
 export function frame(ctx, camera, [x0, y0, x1, y1], color) {
-  ctx.strokeStyle = color;
-  ctx.lineWidth = 1;
-  ctx.strokeRect(camera.sx(x0), camera.sy(y0), (x1 - x0) * camera.scale, (y1 - y0) * camera.scale);
+  box(ctx, camera.sx(x0), camera.sy(y0), (x1 - x0) * camera.scale, (y1 - y0) * camera.scale);
+  stroke(ctx, color, 1);
 }
 
 /** around is [x0, y0, x1, y1] of places [x, y], null without any. */
 export function around(places) {
-  const box = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const [x, y] of places) {
-    box[0] = Math.min(box[0], x);
-    box[1] = Math.min(box[1], y);
-    box[2] = Math.max(box[2], x);
-    box[3] = Math.max(box[3], y);
-  }
-  return box[0] <= box[2] ? box : null;
+  let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x, y] of places) [x0, y0, x1, y1] = [Math.min(x0, x), Math.min(y0, y), Math.max(x1, x), Math.max(y1, y)];
+  return x0 <= x1 ? [x0, y0, x1, y1] : null;
 }

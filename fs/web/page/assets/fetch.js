@@ -111,7 +111,7 @@ export async function persist(make, tell, signal) {
 
 // latest returns a function that runs another one with a signal, which ends when it is called again.
 // How the last call fails is told.
-export function latest(run, failed) {
+export function latest(run, failed = () => {}) {
   let control;
   return async (...all) => {
     control?.abort();

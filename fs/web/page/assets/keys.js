@@ -66,7 +66,7 @@ export function keys(view) {
     box.open = !box.open;
     if (box.open) close.focus();
   };
-  const all = [...timed, ...(view.scene.actions ?? []), ...camera, ["/", "", "search", () => view.focus("event-search") || view.focus("compare")], ["?", "", "all keys", help]];
+  const all = [...timed, ...(view.scene.actions ?? []), ...camera, ["/", "", "search", () => view.focus("event-search", "compare")], ["?", "", "all keys", help]];
   const list = el("dl", {}, ...all.flatMap(([key, , text]) => [el("dt", {}, sign(key)), el("dd", {}, text)]));
   const box = el("details", { "data-testid": "help", className: "help" }, el("summary", { title: "All keys (?)" }, "? Keys"), el("div", {}, list, close));
   addEventListener("keydown", (e) => {

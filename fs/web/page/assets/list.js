@@ -1,6 +1,6 @@
 // The list of all recordings: its state is the query of the page.
-import { Failure, dataURL, fetched, getData, persist } from "./fetch.js";
-import { clean, el } from "./dom.js";
+import { Failure, dataURL, fetched, getData, latest, persist } from "./fetch.js";
+import { clean, el, later } from "./dom.js";
 import { rowOf, summary } from "./rows.js";
 
 const $ = (id) => document.getElementById(id);
@@ -8,10 +8,9 @@ const search = $("search").elements.q, fields = $("fields"), rows = $("rows");
 const names = ["player", "map", "format", "since", "until", "at", "longer", "shorter", "damaged", "sort"];
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-let asked = new AbortController(); // the question under way
 let answer = { total: 0, matches: 0, rows: [], next: null, prev: null };
 let after = ""; // where the page begins
-let ready = false, error = null, painted = 0, later = 0, looks = 0;
+let ready = false, error = null, painted = 0, again = 0, looks = 0;
 
 // publish tells tests and programs what is seen.
 function publish() {
@@ -72,29 +71,23 @@ function go(step) {
   return load();
 }
 
-async function load(quiet = false) {
-  asked.abort();
-  clearTimeout(later);
-  const mine = (asked = new AbortController());
+const load = latest(async (signal, quiet = false) => {
+  clearTimeout(again);
   if (!quiet) {
     ready = false;
     publish();
     rows.setAttribute("aria-busy", "true");
   }
-  try {
-    const found = await persist(() => getData(new URL("?" + state(), dataURL("list")), mine.signal), tell, mine.signal);
-    tell(null);
-    answer = found;
-    show();
-    looks = found.walking ? Math.min(looks + 1, 5) : 0;
-    if (found.walking) later = setTimeout(() => load(true), 200 * looks);
-  } catch (e) {
-    if (mine.signal.aborted) return;
-    tell({ sentence: e instanceof Failure ? e.message : "This page failed: reload it." });
-    answer = { ...answer, rows: [], next: null, prev: null };
-    show();
-  }
-}
+  answer = await persist(() => getData(new URL("?" + state(), dataURL("list")), signal), tell, signal);
+  tell(null);
+  show();
+  looks = answer.walking ? Math.min(looks + 1, 5) : 0;
+  if (answer.walking) again = setTimeout(() => load(true), 200 * looks);
+}, (e) => {
+  tell({ sentence: e instanceof Failure ? e.message : "This page failed: reload it." });
+  answer = { ...answer, rows: [], next: null, prev: null };
+  show();
+});
 
 // tell shows a sentence with a button, or takes it away.
 function tell(failure) {
@@ -147,7 +140,7 @@ const keys = {
   PageUp: () => turn(answer.prev, true),
   Home: () => move(-Infinity),
   End: () => move(Infinity),
-  "/": () => {}, // at its end, so that the field does not get it
+  "/": () => addEventListener("keyup", () => search.focus(), { once: true }), // the field does not get it
 };
 
 document.addEventListener("keydown", (e) => {
@@ -158,29 +151,22 @@ document.addEventListener("keydown", (e) => {
   keys[e.key]();
 });
 
-document.addEventListener("keyup", (e) => {
-  if (e.key === "/" && e.target.tagName !== "INPUT") search.focus();
-});
-
-let typed = 0;
-function ask(step, wait) {
-  clearTimeout(typed);
-  typed = setTimeout(() => {
-    after = "";
-    go(step);
-  }, wait);
-}
+const ask = (step) => {
+  after = "";
+  go(step);
+};
+const typed = later(() => ask(false), 150);
 for (const form of [$("search"), fields]) {
-  form.addEventListener("input", (e) => ask(e.target.tagName === "SELECT" || e.target.type === "checkbox", e.target.tagName === "SELECT" ? 0 : 150));
+  form.addEventListener("input", (e) => (e.target.matches("select, [type=checkbox]") ? ask(true) : typed()));
   form.addEventListener("submit", (e) => {
     e.preventDefault();
-    ask(true, 0);
+    ask(true);
   });
 }
 fields.addEventListener("reset", () => {
   search.value = "";
   more = new URLSearchParams();
-  ask(true, 0);
+  setTimeout(() => ask(true)); // when the fields are empty
 });
 $("next").addEventListener("click", () => turn(answer.next));
 $("prev").addEventListener("click", () => turn(answer.prev));

@@ -1,24 +1,8 @@
 // What stands beside a map: its layers, what another map has else, images, sounds, settings.
 import { clean, el, plural } from "./dom.js";
 import { getBlob } from "./fetch.js";
-import { button } from "./parts.js";
+import { button, line, rows } from "./parts.js";
 import { fate, layerName, verdict } from "./maps.js";
-
-/** rows is a list that begins with some, and shows more when asked. */
-function rows(items, make, step = 100) {
-  const list = el("ul", { className: "rows plain" }), more = el("button", { type: "button", onclick: () => add() });
-  let n = 0;
-  const add = () => {
-    list.append(...items.slice(n, n + step).map(make));
-    n = Math.min(n + step, items.length);
-    more.hidden = n >= items.length;
-    more.textContent = `${items.length - n} more`;
-  };
-  add();
-  return [list, more];
-}
-
-const line = (text, most = 200) => el("li", {}, el("bdi", {}, clean(text, most)));
 
 /** layersPanel lists layers, each with a box, and returns what tells what became of them. */
 export function layersPanel(view, state) {
@@ -74,7 +58,7 @@ export function comparePanel(view, state) {
       ...diff.images.map((i) => `image ${i.name}: ${i.what}`),
       ...diff.settings.map((s) => `${s.what}: ${s.was === undefined ? "" : s.was + " → "}${s.line}`),
       ...diff.errors.map((e) => `cannot be read: ${e}`),
-    ], (text) => line(text)) : []));
+    ], line) : []));
   };
 }
 
@@ -88,7 +72,7 @@ export function itemsPanel(view, map) {
     return li;
   };
   const image = (i) => {
-    const li = line(i.name ?? `image ${i.index}`, 60), href = file(i.path);
+    const li = line(i.name ?? `image ${i.index}`), href = file(i.path);
     if (href) li.replaceChildren(el("a", { href }, el("img", { src: href, alt: "", loading: "lazy", width: 32, height: 32 }), ...li.childNodes));
     return also(li, ` ${i.width ?? "?"} × ${i.height ?? "?"}${href ? "" : ", not in the map"}`);
   };
@@ -96,8 +80,8 @@ export function itemsPanel(view, map) {
     ...facts.map(([key, text]) => el("p", {}, `${key}: `, el("bdi", {}, clean(text, 300)))),
     ...part("image", map.images, image),
     ...part("sound", map.sounds, (s) => sound(s, file(s.path))),
-    ...part("setting", info.settings, (text) => line(text)),
-    ...part("group", map.groups, (g) => also(line(`${g.index} ${g.name ?? ""}`, 60), ` parallax ${g.parallax?.join(", ")}; offset ${g.offset?.join(", ")}`)),
+    ...part("setting", info.settings, line),
+    ...part("group", map.groups, (g) => also(line(`${g.index} ${g.name ?? ""}`), ` parallax ${g.parallax?.join(", ")}; offset ${g.offset?.join(", ")}`)),
     el("p", {}, el("a", { href: file("items/") }, "Items as they are stored")));
 }
 

@@ -1,5 +1,5 @@
 // Parts that the pieces of the viewer share.
-import { el, icon } from "./dom.js";
+import { clean, el, icon } from "./dom.js";
 
 /** signs are the drawings of buttons, in a square of 16. */
 const signs = {
@@ -16,6 +16,23 @@ export const sign = (name) => (signs[name] ? icon(signs[name]) : name);
 export const button = (face, text, key, testid, run) => el("button", {
   type: "button", title: key ? `${text} (${key})` : text, "aria-label": text, "data-testid": testid, onclick: run,
 }, sign(face));
+
+/** rows is a list that begins with some, and shows more when asked. */
+export function rows(items, make, step = 100) {
+  const list = el("ul", { className: "rows plain" }), more = el("button", { type: "button", onclick: () => add() });
+  let n = 0;
+  const add = () => {
+    list.append(...items.slice(n, n + step).map(make));
+    n = Math.min(n + step, items.length);
+    more.hidden = n >= items.length;
+    more.textContent = `${items.length - n} more`;
+  };
+  add();
+  return [list, more];
+}
+
+/** line is a row of such a list that has a text. */
+export const line = (text) => el("li", {}, el("bdi", {}, clean(text, 200)));
 
 export const option = (value, text) => el("option", { value }, text);
 

@@ -78,11 +78,12 @@ function layout(view) {
     side.append(body);
     return body;
   };
-  view.focus = (testid) => {
-    const field = main.querySelector(`[data-testid="${testid}"]`);
-    field?.focus();
-    field?.select?.();
-    return !!field;
+  view.focus = (...testids) => { // at the end of the key, so that the field does not get it
+    const field = main.querySelector(testids.map((id) => `[data-testid="${id}"]`).join());
+    addEventListener("keyup", () => {
+      field?.focus();
+      field?.select?.();
+    }, { once: true });
   };
   const work = el("div", { className: "work" }, stage(view), cameraButtons(view));
   main.replaceChildren(head, notice, el("div", { className: "view" }, work, side), announcer(view));

@@ -1,9 +1,10 @@
 // What is damaged: why, and from when to when something is lost.
 import { clean, el, plural } from "./dom.js";
+import { line, rows } from "./parts.js";
 
 /** problems lists them, of which the index tells once there is a picture. */
 export function problems(view) {
-  const list = el("ul"), title = el("summary"), box = el("details", { className: "holes", hidden: true }, title, list);
+  const title = el("summary"), box = el("details", { className: "holes", hidden: true }, title);
   let seen = 0;
   view.on("paint", async () => {
     if (!view.ready || (view.about.problems ?? 0) === seen) return;
@@ -12,7 +13,7 @@ export function problems(view) {
       const index = await view.source.json("index.json");
       if (view.timed) view.holes = holesOf(index, view.first, view.last);
       title.textContent = plural(index.problems.length, "problem");
-      list.replaceChildren(...index.problems.slice(0, 100).map((p) => el("li", {}, clean(`${p.code} at byte ${p.offset}: ${p.message}`))));
+      box.replaceChildren(title, ...rows(index.problems.map((p) => `${p.code} at byte ${p.offset}: ${p.message}`), line));
       view.tell("holes");
     } catch (error) {
       title.textContent = error.message;

@@ -2,7 +2,7 @@
 import { msOf, tickOf, timeText } from "./clock.js";
 import { places } from "./columns.js";
 import { clean, el } from "./dom.js";
-import { circle, frame, grid, label, path, ring, trail } from "./draw.js";
+import { box, circle, fill, frame, grid, label, path, stroke, trail } from "./draw.js";
 import { dark } from "./parts.js";
 import { placed } from "./view.js";
 
@@ -13,7 +13,7 @@ const states = [[1, "has the disc"], [2, "blocks"], [4, "stunned"], [8, "invulne
 const paints = () => (dark.matches ? { blue: "#6db3ff", orange: "#ffab5e" } : { blue: "#1f6fd0", orange: "#c65d00" });
 
 /** stateText says what a player does. */
-export const stateText = (s) => states.filter(([bit]) => s & bit).map(([, word]) => word).join(", ");
+const stateText = (s) => states.filter(([bit]) => s & bit).map(([, word]) => word).join(", ");
 
 /** layout is where the two pictures lie: the arena as [x0, z0, x1, z1], and where height 0 is below it. */
 export function layout(bounds) {
@@ -51,10 +51,9 @@ export function scene(view) {
     const b = at.block, from = before(b, at.tick, trailMS);
     const old = from <= b.first ? view.blocks.look(b.first - b.step, b.step)?.block : null;
     const way = [...(old ? places(old, -1, before(old, old.last, trailMS - (b.ms ? msOf(b, at.tick) - b.ms[0] : 0)), old.last) : []), ...places(b, -1, from, at.tick)];
-    ctx.strokeStyle = view.colors.ink;
     trail(ctx, way.map((p) => pixel(camera, to(...p))), (i) => {
       ctx.globalAlpha = i / way.length;
-      ctx.lineWidth = 1 + 3 * i / way.length;
+      return [view.colors.ink, 1 + 3 * i / way.length];
     });
     ctx.globalAlpha = 1;
   }
@@ -63,24 +62,22 @@ export function scene(view) {
 
   function drawDisc(ctx, x, y) {
     for (const [r, color] of [[8, view.colors.ink], [6, view.colors.paper], [3, view.colors.ink]]) {
-      ctx.fillStyle = color;
       circle(ctx, x, y, r);
-      ctx.fill();
+      fill(ctx, color);
     }
   }
 
   function drawPlayer(ctx, e, x, y, named) {
     const r = 7, s = e.s ?? 0, team = paints()[e.team] ?? view.colors.faint, followed = view.follows(e);
     if (e.team === "blue") circle(ctx, x, y, r);
-    else if (e.team === "orange") path(ctx, [x - r, y - r], [x + r, y - r], [x + r, y + r], [x - r, y + r]);
-    else path(ctx, [x, y - r], [x + r, y + r], [x - r, y + r]);
-    ctx.closePath();
-    ctx.fillStyle = s & 4 ? view.colors.paper : team;
-    ctx.strokeStyle = s & 4 ? team : view.colors.ink;
-    ctx.lineWidth = s & 4 ? 3 : 1.5;
-    ctx.fill();
-    ctx.stroke();
-    if (s & 1 || followed) ring(ctx, x, y, r + 5, followed ? view.colors.accent : view.colors.ink);
+    else if (e.team === "orange") box(ctx, x - r, y - r, 2 * r, 2 * r);
+    else path(ctx, [x, y - r], [x + r, y + r], [x - r, y + r], [x, y - r]);
+    fill(ctx, s & 4 ? view.colors.paper : team);
+    stroke(ctx, s & 4 ? team : view.colors.ink, s & 4 ? 3 : 1.5);
+    if (s & 1 || followed) {
+      circle(ctx, x, y, r + 5);
+      stroke(ctx, followed ? view.colors.accent : view.colors.ink, 2);
+    }
     if (!named) return;
     label(ctx, `${clean(e.name, 24)} · ${clean(e.team, 12)}`, x, y - r - 10, view.colors);
     if (s) label(ctx, stateText(s), x, y + r + 11, view.colors);

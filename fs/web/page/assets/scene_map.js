@@ -1,6 +1,6 @@
 // A map: its layers as the tree draws them, the tile under the cursor, and what another map has else.
 import { clean } from "./dom.js";
-import { frame, grid } from "./draw.js";
+import { box, frame, grid, stroke } from "./draw.js";
 import { getJSON, getRange, latest, pause, root } from "./fetch.js";
 import { cellRange, hasTiles, indexes, layerName, shift, spots, unit, verdict, visible } from "./maps.js";
 import { comparePanel, itemsPanel, layersPanel } from "./map_panels.js";
@@ -107,8 +107,7 @@ export async function scene(view) {
     if (x0 >= x1 || y0 >= y1) return;
     ctx.save();
     if (clip) {
-      ctx.beginPath();
-      ctx.rect(camera.sx(clip.x), camera.sy(clip.y), clip.w * camera.scale, clip.h * camera.scale);
+      box(ctx, camera.sx(clip.x), camera.sy(clip.y), clip.w * camera.scale, clip.h * camera.scale);
       ctx.clip();
     }
     const px = img.width / wide, py = img.height / high;
@@ -122,28 +121,21 @@ export async function scene(view) {
   /** drawDiffering frames tiles that differ: light within dark, so that it is seen on anything. */
   function drawDiffering(ctx, camera) {
     const y0 = Math.floor(camera.wy(0) / unit), y1 = Math.ceil(camera.wy(camera.height) / unit), side = unit * camera.scale;
+    ctx.beginPath();
     for (const l of visibleLayers) {
-      const runs = visible(state.comparison.by.get(l.index)?.runs ?? [], y0, y1);
-      if (!runs.length) continue;
-      ctx.beginPath();
-      for (const [x, y, n] of runs) ctx.rect(camera.sx(x * unit), camera.sy(y * unit), Math.max(n * side, 3), Math.max(side, 3));
-      for (const [width, color] of [[5, "#000"], [2, "#ff0"]]) {
-        ctx.lineWidth = width;
-        ctx.strokeStyle = color;
-        ctx.stroke();
+      for (const [x, y, n] of visible(state.comparison.by.get(l.index)?.runs ?? [], y0, y1)) {
+        ctx.rect(camera.sx(x * unit), camera.sy(y * unit), Math.max(n * side, 3), Math.max(side, 3));
       }
     }
+    stroke(ctx, "#000", 5);
+    stroke(ctx, "#ff0", 2);
   }
 
   function drawCursor(ctx, camera, x, y) {
     const side = Math.max(4, unit * camera.scale);
-    for (const [width, color] of [[3, view.colors.halo], [1.5, view.colors.ink]]) {
-      ctx.setLineDash(cursor || width === 3 ? [] : [3, 3]);
-      ctx.lineWidth = width;
-      ctx.strokeStyle = color;
-      ctx.strokeRect(camera.sx(x * unit) + 0.5, camera.sy(y * unit) + 0.5, side, side);
-    }
-    ctx.setLineDash([]);
+    box(ctx, camera.sx(x * unit) + 0.5, camera.sy(y * unit) + 0.5, side, side);
+    stroke(ctx, view.colors.halo, 3);
+    stroke(ctx, view.colors.ink, 1.5, cursor ? [] : [3, 3]);
   }
 
   return {

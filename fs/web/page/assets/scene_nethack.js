@@ -1,13 +1,13 @@
 // NetHack: the screen as text, a save a key press, and what a save says of hero and pack.
 import { clean, el } from "./dom.js";
-import { getJSON } from "./fetch.js";
-import { button } from "./parts.js";
+import { getJSON, latest } from "./fetch.js";
+import { button, line, rows as rowsOf } from "./parts.js";
 import { changes, heroText, itemText } from "./saves.js";
 
 const columns = 80, lines = 24, blank = Array(lines).fill("");
 
 export function scene(view) {
-  let monsters = true, state = null, changed = [], of = null, asked = null, shown = "";
+  let monsters = true, state = null, changed = [], of = null, shown = "";
   const screen = el("pre", { "data-testid": "screen", tabIndex: 0, role: "img", "aria-roledescription": "screen of the game" });
   const toggle = button("Monsters", "monsters on or off", "m", "monsters", () => show(!monsters));
   const hero = view.side("Hero", "hero"), pack = view.side("Pack", "inventory"), diff = view.side("Since the save before", "changes");
@@ -31,27 +31,21 @@ export function scene(view) {
   }
   new ResizeObserver(fit).observe(view.stage);
 
-  const saved = async (tick, signal) => (tick < view.first ? null : getJSON(view.source.file(`states/${tick}.json`), signal));
+  const saved = (tick, signal) => (tick < view.first ? null : getJSON(view.source.file(`states/${tick}.json`), signal).catch(() => null));
 
-  async function rest(at) {
-    asked?.abort();
-    if (!at) return;
-    const { signal } = asked = new AbortController();
-    const found = await Promise.all([at.tick, at.tick - 1].map((t) => saved(t, signal).catch(() => null)));
-    if (signal.aborted) return;
-    state = found[0];
-    changed = changes(found[1], found[0]);
-    fill(hero, state ? heroText(state) : ["This save cannot be read."]);
-    fill(pack, state?.inventory?.map(itemText) ?? ["not known"]);
-    fill(diff, changed.length ? changed.map((c) => `${c.path}: ${c.from} → ${c.to}`) : ["nothing"]);
-    of = at.tick;
+  const rest = latest(async (signal, tick) => {
+    const [now, before] = await Promise.all([saved(tick, signal), saved(tick - 1, signal)]);
+    signal.throwIfAborted();
+    state = now;
+    changed = changes(before, now);
+    list(hero, now ? heroText(now) : ["This save cannot be read."]);
+    list(pack, now?.inventory?.map(itemText) ?? ["not known"]);
+    list(diff, changed.length ? changed.map((c) => `${c.path}: ${c.from} → ${c.to}`) : ["nothing"]);
+    of = tick;
     view.repaint();
-  }
+  });
 
-  const fill = (section, texts) => {
-    section.querySelector("ul")?.remove();
-    section.append(el("ul", { className: "rows plain" }, ...texts.slice(0, 200).map((text) => el("li", {}, el("bdi", {}, clean(text, 200))))));
-  };
+  const list = (section, texts) => section.replaceChildren(section.firstChild, ...rowsOf(texts, line));
 
   const rows = (at) => (at && (monsters ? at.screen : at.plain ?? at.screen)) ?? null;
 
@@ -60,7 +54,7 @@ export function scene(view) {
     kinds: ["command"],
     legend: "The screen as export/game.cast shows it: what the hero remembers and sees. m takes away monsters.",
     actions: [["m", "", "monsters on, off", () => show(!monsters)]],
-    rest,
+    rest: (at) => at && rest(at.tick),
     draw(ctx, at) {
       const now = rows(at), text = (now ?? blank).map((row) => [...row].slice(0, columns).join("").padEnd(columns)).join("\n");
       if (text !== shown) screen.textContent = shown = text;

@@ -1,6 +1,6 @@
 // Teehistorian: tees on their map, drawn by strokes of our own.
 import { clean } from "./dom.js";
-import { around, circle, label, path, ring } from "./draw.js";
+import { around, circle, fill, label, path, stroke } from "./draw.js";
 import { dark } from "./parts.js";
 import { ground, cast } from "./ground.js";
 import { placed } from "./view.js";
@@ -44,54 +44,42 @@ export function scene(view) {
 }
 
 function hook(ctx, camera, c, e, to) {
-  ctx.strokeStyle = c.ink;
-  ctx.lineWidth = Math.max(1.25, 2 * camera.scale);
-  ctx.setLineDash([5, 4]);
-  path(ctx, [camera.sx(e.x), camera.sy(e.y)], [camera.sx(to.x), camera.sy(to.y)]);
-  ctx.stroke();
-  ctx.setLineDash([]);
+  const [x, y] = [camera.sx(to.x), camera.sy(to.y)];
+  path(ctx, [camera.sx(e.x), camera.sy(e.y)], [x, y]);
+  stroke(ctx, c.ink, Math.max(1.25, 2 * camera.scale), [5, 4]);
   if (!to.hit) return;
-  ctx.fillStyle = c.ink;
-  circle(ctx, camera.sx(to.x), camera.sy(to.y), Math.max(2, 4 * camera.scale));
-  ctx.fill();
+  circle(ctx, x, y, Math.max(2, 4 * camera.scale));
+  fill(ctx, c.ink);
 }
+
+/** size is the radius of a tee on the canvas. */
+const size = (camera) => Math.max(4, radius * camera.scale);
 
 /** tee is a round body on two feet, whose eyes and hand go where it aims. */
 function tee(ctx, camera, e, followed, c) {
-  const x = camera.sx(e.x), y = camera.sy(e.y), r = Math.max(4, radius * camera.scale);
-  ctx.fillStyle = paint(e, dark.matches ? 62 : 54);
-  ctx.strokeStyle = c.ink;
-  ctx.lineWidth = Math.max(1, r / 8);
+  const x = camera.sx(e.x), y = camera.sy(e.y), r = size(camera), body = paint(e, dark.matches ? 62 : 54), edge = Math.max(1, r / 8);
   const angle = e.a === null ? 0 : (e.a / 128) * Math.PI, dx = Math.cos(angle), dy = Math.sin(angle);
+  const oval = (ox, oy, rx, ry, color, line) => {
+    ctx.beginPath();
+    ctx.ellipse(x + ox * r, y + oy * r, rx * r, ry * r, 0, 0, 7);
+    fill(ctx, color);
+    stroke(ctx, c.ink, line);
+  };
   if (r > 6) {
-    for (const side of [-1, 1]) oval(ctx, x + side * r * 0.5, y + r * 0.86, r * 0.44, r * 0.26);
-    if (e.a !== null) line(ctx, x + dx * r, y + dy * r, x + dx * r * 1.75, y + dy * r * 1.75);
+    for (const side of [-0.5, 0.5]) oval(side, 0.86, 0.44, 0.26, body, edge);
+    ctx.lineCap = "round";
+    path(ctx, [x + dx * r, y + dy * r], [x + dx * r * 1.75, y + dy * r * 1.75]);
+    if (e.a !== null) stroke(ctx, c.ink, 2 * edge);
   }
-  oval(ctx, x, y, r, r);
-  if (r > 6) {
-    ctx.fillStyle = "#fff";
-    ctx.lineWidth = Math.max(0.75, r / 14);
-    for (const side of [-1, 1]) oval(ctx, x + dx * r * 0.38 + side * r * 0.24, y - r * 0.12 + dy * r * 0.32, r * 0.18, r * 0.26);
+  oval(0, 0, 1, 1, body, edge);
+  for (const side of r > 6 ? [-0.24, 0.24] : []) {
+    oval(dx * 0.38 + side, dy * 0.32 - 0.12, 0.18, 0.26, "#fff", Math.max(0.75, r / 14));
     ctx.fillStyle = "#111";
-    for (const side of [-1, 1]) ctx.fillRect(x + dx * r * 0.46 + side * r * 0.24 - r / 14, y - r * 0.12 + dy * r * 0.4 - r / 10, r / 7, r / 5);
+    ctx.fillRect(x + (dx * 0.46 + side) * r - r / 14, y + (dy * 0.4 - 0.12) * r - r / 10, r / 7, r / 5);
   }
-  if (followed) ring(ctx, x, y, r + 6, c.accent);
-}
-
-function oval(ctx, x, y, rx, ry) {
-  ctx.beginPath();
-  ctx.ellipse(x, y, rx, ry, 0, 0, 7);
-  ctx.fill();
-  ctx.stroke();
-}
-
-function line(ctx, x0, y0, x1, y1) {
-  ctx.save();
-  ctx.lineWidth *= 2;
-  ctx.lineCap = "round";
-  path(ctx, [x0, y0], [x1, y1]);
-  ctx.stroke();
-  ctx.restore();
+  if (!followed) return;
+  circle(ctx, x, y, r + 6);
+  stroke(ctx, c.accent, 2);
 }
 
 /** names are above heads; in a crowd seen from afar, only that of who is followed. */
@@ -99,7 +87,7 @@ function names(ctx, camera, there, view) {
   const all = there.length <= 24 || camera.scale > 0.3;
   for (const e of there) {
     if (!all && !view.follows(e)) continue;
-    label(ctx, clean(e.name, 24) + teamText(e) + (e.s & 8 ? " · menu" : ""), camera.sx(e.x), camera.sy(e.y) - Math.max(4, radius * camera.scale) - 8, view.colors);
+    label(ctx, clean(e.name, 24) + teamText(e) + (e.s & 8 ? " · menu" : ""), camera.sx(e.x), camera.sy(e.y) - size(camera) - 8, view.colors);
   }
 }
 
@@ -113,7 +101,7 @@ function bubbles(ctx, camera, view, at, by) {
   }
   for (const e of by.values()) {
     const event = said.get(e.id), text = event ? spoken(event) : e.s & 4 ? "…" : "";
-    if (text) bubble(ctx, text, camera.sx(e.x), camera.sy(e.y) - Math.max(4, radius * camera.scale) - 26, view.colors);
+    if (text) bubble(ctx, text, camera.sx(e.x), camera.sy(e.y) - size(camera) - 26, view.colors);
   }
 }
 
@@ -125,13 +113,10 @@ function bubble(ctx, text, x, y, c) {
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   const wide = ctx.measureText(text).width + 14;
-  ctx.fillStyle = c.halo;
-  ctx.strokeStyle = c.faint;
-  ctx.lineWidth = 1;
   ctx.beginPath();
   ctx.roundRect(x - wide / 2, y - 11, wide, 21, 7);
-  ctx.fill();
-  ctx.stroke();
+  fill(ctx, c.halo);
+  stroke(ctx, c.faint, 1);
   ctx.fillStyle = c.ink;
   ctx.fillText(text, x, y);
 }

@@ -1,6 +1,7 @@
 // The timeline: who was there and how much happened, marks, holes, and the place that is shown.
 import { place } from "./controls.js";
 import { clean, el } from "./dom.js";
+import { box, path, stroke } from "./draw.js";
 import { colors, dark } from "./parts.js";
 
 /** timeline makes the slider of a view, and what jumps between marks. */
@@ -94,26 +95,20 @@ function paint(ctx, view, width, height, x) {
     ctx.globalAlpha = 1;
     if (left < free) continue;
     free = left + 7;
-    ctx.beginPath();
-    ctx.moveTo(left, 0);
-    ctx.lineTo(left + 6, 3);
-    ctx.lineTo(left, 6);
+    path(ctx, [left, 0], [left + 6, 3], [left, 6]);
     ctx.fill();
   }
 }
 
 function hatch(ctx, c, from, to, height) {
   ctx.save();
-  ctx.beginPath();
-  ctx.rect(from, 0, to - from, height);
+  box(ctx, from, 0, to - from, height);
   ctx.clip();
-  ctx.strokeStyle = c.ink;
-  ctx.lineWidth = 1;
   ctx.beginPath();
   for (let left = from - height; left < to; left += 5) {
     ctx.moveTo(left, height);
     ctx.lineTo(left + height, 0);
   }
-  ctx.stroke();
+  stroke(ctx, c.ink, 1);
   ctx.restore();
 }
