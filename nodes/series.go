@@ -93,7 +93,7 @@ func (s *Series) Find(ctx context.Context, name string) (int, error) {
 	if !ok {
 		return 0, NotExist("find", name)
 	}
-	if i := s.search(n); i < s.N && s.number(i) == n {
+	if i := s.Index(n); i >= 0 {
 		return s.position(i), nil
 	}
 	if s.Extra == nil || n >= unlisted {
@@ -107,6 +107,14 @@ func (s *Series) Find(ctx context.Context, name string) (int, error) {
 		return 0, NotExist("find", name)
 	}
 	return unlisted + int(n), nil
+}
+
+// Index returns which of the listed numbers n is, -1 if it is none.
+func (s *Series) Index(n int64) int {
+	if i := s.search(n); i < s.N && s.number(i) == n {
+		return i
+	}
+	return -1
 }
 
 func (s *Series) name(n int64) string { return string(s.appendName(make([]byte, 0, 64), n)) }

@@ -80,31 +80,22 @@ func (x *index) enough(ctx context.Context, k int, n int64) error {
 	return nil
 }
 
-// chunkStart returns the point at the beginning of chunk k.
-func (r *recording) chunkStart(k int) (*point, error) {
+// cursor returns a cursor at a point in chunk k, nil for its beginning, that goes on to the offset
+// end, at which a chunk ends.
+func (r *recording) cursor(ctx context.Context, from *point, k int, end int64, window int) (*cursor, error) {
+	if from != nil {
+		return &cursor{scan: newScanner(r.src.At(ctx), from.offset, end, from.dec, window), state: from.state.clone()}, nil
+	}
 	s, dec, err := r.idx.stateAt(k, r.version1)
 	if err != nil {
 		return nil, fmt.Errorf("index of chunk %d: %w", k, err)
 	}
-	return &point{r.idx.chunks[k].offset, dec, s}, nil
+	return &cursor{scan: newScanner(r.src.At(ctx), r.idx.chunks[k].offset, end, dec, window), state: s}, nil
 }
 
-// cursor returns a cursor at p, which is in chunk k.
-func (r *recording) cursor(ctx context.Context, p *point, k, window int) *cursor {
-	return &cursor{
-		scan:  newScanner(r.src.At(ctx), p.offset, r.idx.chunkStart(k+1), p.dec, window),
-		state: p.state.clone(),
-	}
-}
-
-// from returns a cursor at the start of chunk k that goes on to the offset end, at which a chunk
-// ends.
-func (r *recording) from(ctx context.Context, k int, end int64, window int) (*cursor, error) {
-	p, err := r.chunkStart(k)
-	if err != nil {
-		return nil, err
-	}
-	return &cursor{scan: newScanner(r.src.At(ctx), p.offset, end, p.dec, window), state: p.state}, nil
+// in returns a cursor at a point in chunk k that goes on to the end of the chunk.
+func (r *recording) in(ctx context.Context, k int, from *point, window int) (*cursor, error) {
+	return r.cursor(ctx, from, k, r.idx.chunkStart(k+1), window)
 }
 
 // tick returns the tick of the next record, or errEnd after the chunk.
@@ -176,29 +167,31 @@ const (
 	stateSize  = int(unsafe.Sizeof(state{}))
 )
 
-// block renders block g of chunk k: its ticks or the states after them. from is a point at or
-// before its first tick.
-func (r *recording) block(ctx context.Context, from *point, k, g int, states bool) (*block, error) {
-	n := r.idx.blockLen(k)
-	ticks := r.idx.ticksOf(k)
-	ticks = ticks[g*n : min((g+1)*n, len(ticks))]
+// docs renders ticks of chunk k, without a long one, or the states after them, and calls fn with
+// each: of a state without its head. It goes on from a point at or before the first of them, nil
+// for the beginning of the chunk, and returns the point behind them.
+func (r *recording) docs(ctx context.Context, from *point, k, first, end, window int, states bool, fn func(tick int32, doc []byte) error) (*point, error) {
+	if err := r.idx.enough(ctx, k, longLines); err != nil {
+		return nil, err
+	}
+	ticks := r.idx.ticksOf(k)[first:end]
 	if c := &r.idx.chunks[k]; !states && c.isLong() && ticks[len(ticks)-1] == c.last {
 		ticks = ticks[:len(ticks)-1]
 	}
-	c := r.cursor(ctx, from, k, blockWindow)
-	if err := c.skip(ticks[0]); err != nil {
+	c, err := r.in(ctx, k, from, window)
+	if err == nil && len(ticks) > 0 {
+		err = c.skip(ticks[0])
+	}
+	var b []byte
+	for i := 0; err == nil && i < len(ticks); i++ {
+		if b, err = r.appendTick(b[:0], c, ticks[i], states); err == nil {
+			err = fn(ticks[i], b)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	b := &block{ends: make([]int, 0, len(ticks))}
-	for _, t := range ticks {
-		var err error
-		if b.docs, err = r.appendTick(b.docs, c, t, states); err != nil {
-			return nil, err
-		}
-		b.ends = append(b.ends, len(b.docs))
-	}
-	b.next = c.point()
-	return b, nil
+	return c.point(), nil
 }
 
 // appendTick plays tick t and appends its document, or that of the state after it, from "players"
@@ -262,7 +255,7 @@ func (r *recording) each(ctx context.Context, k int, last int32, n int64, f func
 	if err := r.idx.enough(ctx, k, n); err != nil {
 		return err
 	}
-	c, err := r.from(ctx, k, r.idx.chunkStart(k+1), chunkSize)
+	c, err := r.in(ctx, k, nil, chunkSize)
 	if err != nil {
 		return err
 	}
@@ -306,7 +299,10 @@ func (r *recording) longPart(ctx context.Context, p *longPlace, k, i int, tick *
 		}
 	}
 	end := min(chunk.offset+int64(i+1)*longPart, chunk.offset+chunk.size)
-	c := r.cursor(ctx, p.point, k, chunkSize)
+	c, err := r.in(ctx, k, p.point, chunkSize)
+	if err != nil {
+		return nil, err
+	}
 	for more := true; more && c.scan.position() < end; {
 		if more, err = c.next(last); err != nil {
 			return nil, err

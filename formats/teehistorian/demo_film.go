@@ -61,7 +61,7 @@ func (r *recording) film(ctx context.Context, h *header, s *shot, tick int32) (*
 	if r.idx.spans(int64(tick)) {
 		k = r.idx.chunkOf(tick)
 	}
-	cur, err := r.from(ctx, k, r.idx.bytes, tableWindow)
+	cur, err := r.cursor(ctx, nil, k, r.idx.bytes, tableWindow)
 	if err != nil {
 		return nil, err
 	}

@@ -83,10 +83,8 @@ func (t *tree) scene(ctx context.Context, x *index, chunk int, at any) (views.Pl
 	if err != nil {
 		return nil, err
 	}
-	if at != nil {
-		return &scene{r: r, cur: r.cursor(ctx, at.(*point), chunk, playWindow)}, nil
-	}
-	cur, err := r.from(ctx, chunk, x.chunkStart(chunk+1), playWindow)
+	from, _ := at.(*point)
+	cur, err := r.in(ctx, chunk, from, playWindow)
 	return &scene{r: r, cur: cur}, err
 }
 

@@ -13,7 +13,7 @@ import (
 // fill adds the rows of a table from the start of a chunk until b is full, or up to the offset
 // end.
 func (r *recording) fill(ctx context.Context, b *columnar.Batch, table, chunk int, end int64, begun startTime) error {
-	c, err := r.from(ctx, chunk, end, tableWindow)
+	c, err := r.cursor(ctx, nil, chunk, end, tableWindow)
 	if err != nil {
 		return err
 	}

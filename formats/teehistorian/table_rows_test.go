@@ -45,7 +45,7 @@ func holdHotRows(t rapid.TB, b []byte) {
 	for _, n := range []int{positionsTable, inputsTable} {
 		fast := tableOfIndex(t, in, h, x, n)
 		slow := columnar.NewTable(fast.Name, fast.Columns, fast.Groups, func(ctx context.Context, b *columnar.Batch, chunk int) error {
-			c, err := r.from(ctx, chunk, x.bytes, tableWindow)
+			c, err := r.cursor(ctx, nil, chunk, x.bytes, tableWindow)
 			for err == nil && !b.Full() {
 				if err = c.scan.next(&c.event.record); err == nil {
 					c.state.apply(&c.event)

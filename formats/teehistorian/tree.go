@@ -71,10 +71,7 @@ func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, []c
 			{Name: "players.json", File: t.Text("players.json", 0, t.playersJSON)},
 			{Name: "players", Dir: nodes.Lazy(t.players)},
 			{Name: "demos", Dir: t.demosDir()},
-			{Name: "export", Dir: nodes.Unlisted(nodes.List(
-				nodes.Entry{Name: "events.txt", Grows: rec.Grows, File: t.Text("events.txt", 0, t.eventsText)},
-				nodes.Entry{Name: "paths.svg", File: t.pathsSVG(noStay)},
-			), nodes.Entry{Name: "heat.png", File: t.heatPNG()})},
+			{Name: "export", Dir: nodes.Lazy(t.exports)},
 		},
 	})
 }

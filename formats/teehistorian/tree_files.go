@@ -54,17 +54,19 @@ func (t *tree) eventsText(_ context.Context, x *index) (*views.Text, error) {
 	}}, nil
 }
 
+// exports returns the directory export.
+func (t *tree) exports(context.Context) (nodes.Dir, error) {
+	heat := func(ctx context.Context, r *recording, m *formats.Outline) ([]byte, error) { return r.heat(ctx, m) }
+	return nodes.Unlisted(nodes.List(
+		nodes.Entry{Name: "events.txt", Grows: t.Grows, File: t.Text("events.txt", 0, t.eventsText)},
+		nodes.Entry{Name: "paths.svg", File: t.pathsSVG(noStay)},
+	), nodes.Entry{Name: "heat.png", File: t.mapPicture("heat.png", noStay, heat)}), nil
+}
+
 // pathsSVG returns paths.svg, or path.svg of a stay.
 func (t *tree) pathsSVG(only int32) nodes.File {
 	return t.mapPicture("paths.svg", only, func(ctx context.Context, r *recording, m *formats.Outline) ([]byte, error) {
 		return r.paths(ctx, m, only)
-	})
-}
-
-// heatPNG returns heat.png.
-func (t *tree) heatPNG() nodes.File {
-	return t.mapPicture("heat.png", noStay, func(ctx context.Context, r *recording, m *formats.Outline) ([]byte, error) {
-		return r.heat(ctx, m)
 	})
 }
 

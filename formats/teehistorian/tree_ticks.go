@@ -106,31 +106,16 @@ func (t *tree) eachDoc(states bool) func(context.Context, *index, int, int, func
 		if err != nil {
 			return err
 		}
-		k, _ := x.findTick(x.tickNumber(first))
-		c, err := r.from(ctx, k, x.chunkStart(k+1), chunkSize)
-		if err == nil {
-			err = x.enough(ctx, k, longLines)
-		}
-		if err != nil {
-			return err
-		}
-		var b []byte
-		for i, tick := range x.ticksOf(k) {
-			if !states && x.chunks[k].isLong() && first+i == end-1 {
-				break
-			}
-			b = b[:0]
+		i, whole := first, []byte(nil)
+		_, err = r.docs(ctx, nil, x.chunkOf(x.tickNumber(first)), 0, end-first, chunkSize, states, func(tick int32, doc []byte) error {
 			if states {
-				b = appendDocumentHead(b, tick)
+				whole = append(appendDocumentHead(whole[:0], tick), doc...)
+				doc = whole
 			}
-			if b, err = r.appendTick(b, c, tick, states); err == nil {
-				err = fn(first+i, b)
-			}
-			if err != nil {
-				return stale(err)
-			}
-		}
-		return nil
+			i++
+			return fn(i-1, doc)
+		})
+		return stale(err)
 	}
 }
 
@@ -141,16 +126,17 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := r.idx.enough(ctx, k.chunk, longLines); err != nil {
-		return nil, 0, err
-	}
 	var from *point
 	if before, ok := t.blocks.Peek(blockKey{k.chunk, k.block - 1, k.states}); ok {
 		from = before.next
-	} else if from, err = r.chunkStart(k.chunk); err != nil {
-		return nil, 0, err
 	}
-	b, err := r.block(ctx, from, k.chunk, k.block, k.states)
+	b, n := &block{}, r.idx.blockLen(k.chunk)
+	end := min((k.block+1)*n, r.idx.chunks[k.chunk].count)
+	b.next, err = r.docs(ctx, from, k.chunk, k.block*n, end, blockWindow, k.states, func(_ int32, doc []byte) error {
+		b.docs = append(b.docs, doc...)
+		b.ends = append(b.ends, len(b.docs))
+		return nil
+	})
 	if err != nil {
 		return nil, 0, stale(err)
 	}
@@ -170,11 +156,9 @@ func (t *tree) long(k int, tick *int32) func(context.Context, *index) (*views.Te
 				if err != nil {
 					return views.Part{}, err
 				}
-				p := longPlace{lines: jsonLines{render: &r.render}, first: true}
-				if at != nil {
-					p = at.(longPlace)
-				} else if p.point, err = r.chunkStart(k); err != nil {
-					return views.Part{}, err
+				p, ok := at.(longPlace)
+				if !ok {
+					p = longPlace{lines: jsonLines{render: &r.render}, first: true}
 				}
 				b, err := r.longPart(ctx, &p, k, i, tick)
 				return views.Part{Bytes: b, Next: p}, stale(err)

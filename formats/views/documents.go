@@ -3,7 +3,6 @@ package views
 import (
 	"context"
 	"math"
-	"sort"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -55,29 +54,24 @@ type runKey struct {
 // Documents returns the directory of a view, which a format lists itself if it declares no Game.
 func (t *Tree[T]) Documents(view string, d *Documents[T]) nodes.Dir {
 	list := t.lister(view, func(x *T) (nodes.Dir, int64) {
-		n := d.Numbers(x)
-		s := t.series(d, view)
-		s.N, s.Number, s.Search = n.N, n.Number, n.Search
-		return t.timed(d, s, x), int64(4 * n.N) // for the order of names, where it is not that of the numbers
+		s := t.series(d, view, d.Numbers(x))
+		dir := nodes.Dir(s)
+		if d.Clock != nil {
+			dir = &nodes.Timed{Dir: s, Suffix: s.Suffix, Clock: d.Clock(x), Listed: d.Listed}
+		}
+		return dir, int64(4 * s.N) // for the order of names, where it is not that of the numbers
 	})
 	if !d.Early {
 		return nodes.Lazy(list)
 	}
-	return &nodes.LazySeries{Unlisted: t.series(d, view), List: list, Made: func() (nodes.Dir, bool) { return t.listings.Peek(view) }}
+	return &nodes.LazySeries{Unlisted: t.series(d, view, Numbers{}), List: list, Made: func() (nodes.Dir, bool) { return t.listings.Peek(view) }}
 }
 
-// timed returns a listing whose documents open by times, too.
-func (t *Tree[T]) timed(d *Documents[T], s *nodes.Series, x *T) nodes.Dir {
-	if d.Clock == nil {
-		return s
-	}
-	return &nodes.Timed{Dir: s, Suffix: s.Suffix, Clock: d.Clock(x), Listed: d.Listed}
-}
-
-// series returns the series of a view with nothing listed.
-func (t *Tree[T]) series(d *Documents[T], view string) *nodes.Series {
+// series returns the series of a view.
+func (t *Tree[T]) series(d *Documents[T], view string, listed Numbers) *nodes.Series {
 	return &nodes.Series{
-		Suffix: ".json", Width: 8, Extra: d.Opens, File: func(n int64) nodes.File { return t.Document(view, d, n) },
+		Suffix: ".json", Width: 8, N: listed.N, Number: listed.Number, Search: listed.Search, Extra: d.Opens,
+		File: func(n int64) nodes.File { return t.Document(view, d, n) },
 	}
 }
 
@@ -149,8 +143,7 @@ func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, 
 			return 0
 		}
 	}
-	numbers := d.Numbers(x)
-	i := numbers.find(n)
+	i := t.series(d, view, d.Numbers(x)).Index(n)
 	if i < 0 {
 		return 0
 	}
@@ -196,9 +189,13 @@ func (d *Documents[T]) each(ctx context.Context, x *T, first, end int, fn func(i
 	if d.Each != nil {
 		return d.Each(ctx, x, first, end, fn)
 	}
-	numbers := d.Numbers(x)
+	number := d.Numbers(x).Number
 	for i := first; i < end; i++ {
-		doc, err := d.Make(ctx, numbers.at(i))
+		n := int64(i)
+		if number != nil {
+			n = number(i)
+		}
+		doc, err := d.Make(ctx, n)
 		if err == nil {
 			err = fn(i, doc)
 		}
@@ -207,27 +204,4 @@ func (d *Documents[T]) each(ctx context.Context, x *T, first, end int, fn func(i
 		}
 	}
 	return nil
-}
-
-// at returns the i-th number.
-func (s *Numbers) at(i int) int64 {
-	if s.Number == nil {
-		return int64(i)
-	}
-	return s.Number(i)
-}
-
-// find returns where number n is listed, -1 if it is not.
-func (s *Numbers) find(n int64) int {
-	i := int(min(max(n, 0), int64(s.N)))
-	switch {
-	case s.Search != nil:
-		i = s.Search(n)
-	case s.Number != nil:
-		i = sort.Search(s.N, func(i int) bool { return s.Number(i) >= n })
-	}
-	if i >= s.N || s.at(i) != n {
-		return -1
-	}
-	return i
 }
