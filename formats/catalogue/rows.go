@@ -98,37 +98,24 @@ func (s file) rowGroups(ctx context.Context) (groups []columnar.Group, err error
 func (s *Summary) addRow(b *columnar.Batch, tables bool) {
 	known := s.Format != "" // else nothing is: it could not be read
 	b.Text(s.Path)
-	addOptional(known, s.Format, b, b.Text)
+	columnar.AddIf(b, known, b.Text, s.Format)
 	b.Bool(s.Indexed)
 	addTime(cmp.Or(s.Start, new(string)), b)
-	addPointer(s.DurationMS, b, b.Int64)
-	addPointer(s.Ticks, b, b.Int64)
-	addPointer(s.Map, b, b.Text)
-	addOptional(s.Players != nil, s.Players, b, b.Texts)
-	addOptional(known, s.Size, b, b.Int64)
+	columnar.AddOptional(b, s.DurationMS, b.Int64)
+	columnar.AddOptional(b, s.Ticks, b.Int64)
+	columnar.AddOptional(b, s.Map, b.Text)
+	columnar.AddIf(b, s.Players != nil, b.Texts, s.Players)
+	columnar.AddIf(b, known, b.Int64, s.Size)
 	addTime(&s.Modified, b)
-	addPointer(s.Complete, b, b.Bool)
-	addPointer(s.Finished, b, b.Bool)
-	addPointer(s.Problems, b, b.Int64)
-	addOptional(s.Error != "", s.Error, b, b.Text)
-	addOptional(tables && s.Error == "", parquet.EscapePath(s.place()), b, b.Text)
-}
-
-// addOptional adds a value, or null.
-func addOptional[V any](known bool, v V, b *columnar.Batch, add func(V)) {
-	if !known {
-		b.Null()
-		return
-	}
-	add(v)
-}
-
-func addPointer[V any](v *V, b *columnar.Batch, add func(V)) {
-	addOptional(v != nil, *cmp.Or(v, new(V)), b, add)
+	columnar.AddOptional(b, s.Complete, b.Bool)
+	columnar.AddOptional(b, s.Finished, b.Bool)
+	columnar.AddOptional(b, s.Problems, b.Int64)
+	columnar.AddIf(b, s.Error != "", b.Text, s.Error)
+	columnar.AddIf(b, tables && s.Error == "", b.Text, parquet.EscapePath(s.place()))
 }
 
 // addTime adds a time as recordings.jsonl has it, or null.
 func addTime(s *string, b *columnar.Batch) {
 	t, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(*s))
-	addOptional(err == nil, t.UnixMicro(), b, b.Int64)
+	columnar.AddIf(b, err == nil, b.Int64, t.UnixMicro())
 }

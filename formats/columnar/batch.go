@@ -146,6 +146,24 @@ func (b *Batch) Null() {
 	}
 }
 
+// AddIf adds a value by a method of b, or null if it is not known.
+func AddIf[V any](b *Batch, known bool, add func(V), v V) {
+	if !known {
+		b.Null()
+		return
+	}
+	add(v)
+}
+
+// AddOptional adds a value by a method of b, or null if there is none.
+func AddOptional[V any](b *Batch, v *V, add func(V)) {
+	if v == nil {
+		b.Null()
+		return
+	}
+	add(*v)
+}
+
 // Bool adds a value of type Bool.
 func (b *Batch) Bool(x bool) {
 	if v, mode := b.column(); mode == keeping {

@@ -41,13 +41,8 @@ func itemRow(b *columnar.Batch, i int, it *Item, path string) {
 // layerRow adds a layer to layers.
 func layerRow(b *columnar.Batch, l *Layer) {
 	b.Int32(int32(l.Index))
-	if l.Group == noGroup {
-		b.Null()
-		b.Null()
-	} else {
-		b.Int32(int32(l.Group))
-		b.FitInt32(int64(l.Pos))
-	}
+	columnar.AddIf(b, l.Group != noGroup, b.Int32, int32(l.Group))
+	columnar.AddIf(b, l.Group != noGroup, b.FitInt32, int64(l.Pos))
 	b.Text(string(l.Kind))
 	b.Text(l.Name.Value)
 	b.Bool(l.Detail)
@@ -59,11 +54,7 @@ func layerRow(b *columnar.Batch, l *Layer) {
 		image, quads = l.Quads.Image, l.Quads.NumQuads
 	}
 	for _, n := range [...]*int32{width, height, image, quads} {
-		if n == nil {
-			b.Null()
-		} else {
-			b.Int32(*n)
-		}
+		columnar.AddOptional(b, n, b.Int32)
 	}
 }
 
@@ -78,9 +69,5 @@ func tileRow(b *columnar.Batch, layer int, t *Tiles, n int, record []byte) {
 	default:
 		b.Int32(int32(record[1]))
 	}
-	if t.numbered() {
-		b.Int32(int32(record[0]))
-	} else {
-		b.Null()
-	}
+	columnar.AddIf(b, t.numbered(), b.Int32, int32(record[0]))
 }

@@ -70,7 +70,7 @@ func (x *Index) columns(list []columnar.Column) []columnar.Column {
 }
 
 // addTime adds a time of a frame.
-func addTime(b *columnar.Batch, ms int64) { addKnown(b, !dated(ms), b.Int64, ms*1000) }
+func addTime(b *columnar.Batch, ms int64) { columnar.AddIf(b, dated(ms), b.Int64, ms*1000) }
 
 // frameRow adds a frame to frames.
 func frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
@@ -78,7 +78,7 @@ func frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
 	b.Int64(tick)
 	b.Int32(int32(chunk))
 	addTime(b, f.Time)
-	addKnown(b, l.At(LacksStatus), b.Text, f.Status)
+	columnar.AddIf(b, !l.At(LacksStatus), b.Text, f.Status)
 	addFloats(b, l.Of(LacksClock, 1), f.Clock)
 	addFloats(b, l.Of(LacksPoints, 2), f.Points[0]+0, f.Points[1]+0) // an integer has no sign at 0
 	addInts(b, l.Of(LacksRounds, 2), f.Rounds[:]...)
@@ -86,7 +86,7 @@ func frameRow(b *columnar.Batch, tick int64, chunk int, f *Frame) {
 	addFloats(b, l.Of(LacksDisc+3, 3), f.Disc.Velocity[:]...)
 	addInts(b, l.Of(LacksBounces, 1), f.Bounces)
 	addInts(b, l.Of(LacksHolder, 2), f.Holder[:]...)
-	addKnown(b, l.At(LacksPause), b.Text, f.Pause.State)
+	columnar.AddIf(b, !l.At(LacksPause), b.Text, f.Pause.State)
 }
 
 // addFloats adds numbers, and nulls for those that are lacking. JSON has one NaN only, so each NaN
@@ -96,14 +96,14 @@ func addFloats(b *columnar.Batch, lacks Lacks, list ...float32) {
 		if x != x {
 			x = float32(math.NaN())
 		}
-		addKnown(b, lacks.At(i), b.Float, x)
+		columnar.AddIf(b, !lacks.At(i), b.Float, x)
 	}
 }
 
 // addInts adds integers, and nulls for those that are lacking.
 func addInts(b *columnar.Batch, lacks Lacks, list ...int64) {
 	for i, n := range list {
-		addKnown(b, lacks.At(i), b.FitInt32, n)
+		columnar.AddIf(b, !lacks.At(i), b.FitInt32, n)
 	}
 }
 
@@ -122,8 +122,8 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 	addTime(b, f.Time)
 	b.Word(team)
 	b.Text(p.Name)
-	addKnown(b, p.Lacks.At(LacksUserID), b.Int64, p.UserID)
-	addKnown(b, p.Lacks.At(LacksID), b.Int32, p.ID)
+	columnar.AddIf(b, !p.Lacks.At(LacksUserID), b.Int64, p.UserID)
+	columnar.AddIf(b, !p.Lacks.At(LacksID), b.Int32, p.ID)
 	head, v, body, left, right := &p.Poses[Head].Position, &p.Velocity, &p.Poses[Body].Position, &p.Poses[LeftHand].Position, &p.Poses[RightHand].Position
 	if p.Lacks == 0 {
 		b.Floats(head[0], head[1], head[2], v[0], v[1], v[2], body[0], body[1], body[2], left[0], left[1], left[2], right[0], right[1], right[2])
@@ -133,7 +133,7 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 		p.addRest(b)
 	}
 	for _, hand := range p.Holding {
-		addKnown(b, hand == "", b.Text, hand)
+		columnar.AddIf(b, hand != "", b.Text, hand)
 	}
 }
 
@@ -141,22 +141,13 @@ func playerRow(b *columnar.Batch, tick int64, f *Frame, team int, p *Player) {
 func (p *Player) addRest(b *columnar.Batch) {
 	for i, place := range p.places() {
 		for k, x := range place {
-			addKnown(b, p.Lacks.At(LacksPlaces+3*i+k), b.Float, x)
+			columnar.AddIf(b, !p.Lacks.At(LacksPlaces+3*i+k), b.Float, x)
 		}
 	}
-	addKnown(b, p.Lacks.At(LacksPing), b.Int32, p.Ping)
+	columnar.AddIf(b, !p.Lacks.At(LacksPing), b.Int32, p.Ping)
 	for i, x := range p.flags() {
-		addKnown(b, p.Lacks.At(LacksFlags+i), b.Bool, x)
+		columnar.AddIf(b, !p.Lacks.At(LacksFlags+i), b.Bool, x)
 	}
-}
-
-// addKnown adds a value, or null where it is lacking.
-func addKnown[T any](b *columnar.Batch, lacks bool, add func(T), x T) {
-	if lacks {
-		b.Null()
-		return
-	}
-	add(x)
 }
 
 // row adds a line of events.jsonl.
@@ -168,8 +159,8 @@ func (e *Event) row(b *columnar.Batch) {
 	if p == nil {
 		p = &PlayerKey{Lacks: LacksIdentity}
 	}
-	addKnown(b, p.Lacks.At(LacksUserID), b.Int64, p.ID)
-	addKnown(b, p.Lacks.At(LacksName), b.Text, p.Name)
+	columnar.AddIf(b, !p.Lacks.At(LacksUserID), b.Int64, p.ID)
+	columnar.AddIf(b, !p.Lacks.At(LacksName), b.Text, p.Name)
 	var data []byte
 	if !utf8.ValidString(p.Name) {
 		data = jsonenc.AppendHex(append(data, `,"name_hex":`...), []byte(p.Name))

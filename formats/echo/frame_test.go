@@ -159,7 +159,7 @@ func TestTableFloats(t *testing.T) {
 	} {
 		b := columnar.NewCounter(columnar.Optional(columnar.Float, "x"))
 		x, ok := ParseFloat([]byte(value))
-		addKnown(b, !ok, b.Float, x)
+		columnar.AddIf(b, ok, b.Float, x)
 		if got := int(b.Columns[0].Nulls); got != nulls {
 			t.Errorf("%s is %d nulls, want %d", value, got, nulls)
 		}

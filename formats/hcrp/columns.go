@@ -67,11 +67,8 @@ func positionRow(b *columnar.Batch, tick int64, p *placement) bool {
 		b.Double(x)
 	}
 	for _, x := range p.pos[3:] {
-		if f := float32(x); math.IsInf(float64(f), 0) && !math.IsInf(x, 0) {
-			b.Null()
-		} else {
-			b.Float(f)
-		}
+		f := float32(x)
+		columnar.AddIf(b, math.IsInf(x, 0) || !math.IsInf(float64(f), 0), b.Float, f)
 	}
 	return true
 }
@@ -98,11 +95,7 @@ func (c *chunk) eventRows(b *columnar.Batch, number int, data func(k int)) {
 			b.Int64(t.n)
 			b.Int32s(int32(number), e.id)
 			b.JSON([]byte(c.name(e))) // which encoding/json made UTF-8
-			if e.hasColumn {
-				b.Int32(e.column)
-			} else {
-				b.Null()
-			}
+			columnar.AddIf(b, e.hasColumn, b.Int32, e.column)
 			b.Bool(k < c.marked)
 			data(k)
 		}

@@ -51,11 +51,8 @@ var commandsColumns = slices.Concat(
 
 // addTime adds the time of a clock, null outside the years that utc has.
 func addTime(b *columnar.Batch, clock uint64, tz int32) {
-	if micros, ok := utcMicros(clock, tz); ok {
-		b.Int64(micros)
-		return
-	}
-	b.Null()
+	micros, ok := utcMicros(clock, tz)
+	columnar.AddIf(b, ok, b.Int64, micros)
 }
 
 // notYet is the number of events of a tick that is only counted.
@@ -67,11 +64,7 @@ func tickRow(b *columnar.Batch, n int, t tick, zone int32, events int) {
 	addTurn(b, t.turn)
 	addTime(b, t.clock, zone)
 	b.Word(wordOf(!t.backup))
-	if t.format == noDiff {
-		b.Null()
-	} else {
-		b.Word(int(t.format) - 1)
-	}
+	columnar.AddIf(b, t.format != noDiff, b.Word, int(t.format)-1)
 	b.Word(int(t.comp))
 	switch {
 	case t.lost():
@@ -84,11 +77,7 @@ func tickRow(b *columnar.Batch, n int, t tick, zone int32, events int) {
 	b.Int64(int64(t.line))
 	b.Int64(t.off)
 	b.Int64(t.end)
-	if t.lost() {
-		b.Null()
-	} else {
-		b.Int64(int64(t.size))
-	}
+	columnar.AddIf(b, !t.lost(), b.Int64, int64(t.size))
 	if events == notYet {
 		b.Later()
 	} else {
@@ -103,13 +92,7 @@ func wordOf(second bool) int {
 	return 0
 }
 
-func addTurn(b *columnar.Batch, turn int32) {
-	if turn < 0 {
-		b.Null()
-		return
-	}
-	b.Int32(turn)
-}
+func addTurn(b *columnar.Batch, turn int32) { columnar.AddIf(b, turn >= 0, b.Int32, turn) }
 
 // heroRow adds the hero of tick n, in a timezone.
 func heroRow(b *columnar.Batch, n int, t tick, zone int32, d *heroState) {
@@ -118,10 +101,10 @@ func heroRow(b *columnar.Batch, n int, t tick, zone int32, d *heroState) {
 	b.Int32(t.turn)
 	addTime(b, t.clock, zone)
 	b.Text(h.Name)
-	addWord(b, h.Role)
-	addWord(b, h.Race)
+	columnar.AddOptional(b, h.Role, b.Text)
+	columnar.AddOptional(b, h.Race, b.Text)
 	b.Text(h.Gender)
-	addWord(b, h.Alignment)
+	columnar.AddOptional(b, h.Alignment, b.Text)
 	addNumbers(b, h)
 	b.Text(h.Occupation)
 	b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha),
@@ -142,14 +125,6 @@ func addNumbers(b *columnar.Batch, h *hero) {
 		h.KilledWizard, h.Ascended)
 }
 
-func addWord(b *columnar.Batch, word *string) {
-	if word == nil {
-		b.Null()
-		return
-	}
-	b.Text(*word)
-}
-
 // A commandContext is what is known of a command besides its lines.
 type commandContext struct {
 	tick    int   // -1: it is pending
@@ -163,11 +138,7 @@ const firstCommandField = 4
 
 // commandRow adds a command.
 func commandRow(b *columnar.Batch, e *event, c *commandContext) {
-	if c.tick < 0 {
-		b.Null()
-	} else {
-		b.Int64(int64(c.tick))
-	}
+	columnar.AddIf(b, c.tick >= 0, b.Int64, int64(c.tick))
 	addTurn(b, c.turn)
 	if e.timed {
 		addTime(b, e.clock, c.zone)

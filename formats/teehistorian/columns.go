@@ -65,11 +65,7 @@ var finishesColumns = slices.Concat(
 // add adds the time of a tick.
 func (s startTime) add(b *columnar.Batch, tick int32) {
 	at, ok := s.at(tick)
-	if !ok {
-		b.Null()
-		return
-	}
-	b.Int64(at.UnixMicro())
+	columnar.AddIf(b, ok, b.Int64, at.UnixMicro())
 }
 
 // positionRow adds an event of the table positions.
@@ -77,8 +73,7 @@ func positionRow(b *columnar.Batch, e *event) {
 	b.Int64(int64(e.tick))
 	if !e.known {
 		b.Int32s(e.cid, e.stay)
-		b.Null()
-		b.Null()
+		b.Nulls(2)
 		return
 	}
 	b.Int32s(e.cid, e.stay, e.player.x, e.player.y)
@@ -93,9 +88,7 @@ func inputRow(b *columnar.Batch, e *event) {
 		b.Int32s(input[:]...)
 		return
 	}
-	for range input {
-		b.Null()
-	}
+	b.Nulls(len(input))
 }
 
 // isHot reports whether the events of a kind are not in the table events: they have a table of
@@ -113,24 +106,16 @@ func eventRow(b *columnar.Batch, e *event, s *state, start startTime, rest []byt
 	b.Int64(e.offset)
 	b.Word(eventNumbers[e.name()])
 	cid, ok := e.client()
-	addNumber(b, cid, ok)
+	columnar.AddIf(b, ok, b.Int32, cid)
 	stay := int32(noStay)
 	if p := s.lookup(cid); ok && p != nil {
 		stay = p.stay
 	}
-	addNumber(b, stay, stay != noStay)
+	columnar.AddIf(b, stay != noStay, b.Int32, stay)
 	if rest[0] = '{'; len(rest) == 1 { // in place of the comma, or of the closing bracket if there are no members
 		rest = append(rest, '}')
 	}
 	b.Bytes(rest)
-}
-
-func addNumber(b *columnar.Batch, n int32, known bool) {
-	if known {
-		b.Int32(n)
-	} else {
-		b.Null()
-	}
 }
 
 // rowCounters count the rows of these tables.

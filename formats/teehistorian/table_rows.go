@@ -68,9 +68,9 @@ func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startT
 func (x *index) finishRow(b *columnar.Batch, f *finishEvent, start startTime) {
 	b.Int64(int64(f.tick))
 	start.add(b, f.tick)
-	addNumber(b, f.stay, f.stay != noStay)
-	addNumber(b, f.id, !f.team)
-	addNumber(b, f.id, f.team)
+	columnar.AddIf(b, f.stay != noStay, b.Int32, f.stay)
+	columnar.AddIf(b, !f.team, b.Int32, f.id)
+	columnar.AddIf(b, f.team, b.Int32, f.id)
 	if f.name > 0 {
 		b.Text(x.texts.list[f.name-1])
 	} else {
@@ -86,28 +86,20 @@ func (r *recording) stayRow(b *columnar.Batch, i int, begun startTime) {
 	b.Int32(int32(i))
 	b.Text(r.dirs[i])
 	b.Int32(s.cid)
-	addOptional(b, s.name(), b.Text)
-	addOptional(b, s.clan, b.Text)
-	addOptional(b, s.protocol.text(), b.Text)
-	addOptional(b, s.version, b.Int32)
-	addOptional(b, s.versionStr, b.Text)
+	columnar.AddOptional(b, s.name(), b.Text)
+	columnar.AddOptional(b, s.clan, b.Text)
+	columnar.AddOptional(b, s.protocol.text(), b.Text)
+	columnar.AddOptional(b, s.version, b.Int32)
+	columnar.AddOptional(b, s.versionStr, b.Text)
 	b.Int64(int64(s.first))
 	tick := func(n int32) { b.Int64(int64(n)) }
-	addOptional(b, s.join, tick)
-	addOptional(b, s.drop, tick)
-	addOptional(b, s.reason, b.Text)
+	columnar.AddOptional(b, s.join, tick)
+	columnar.AddOptional(b, s.drop, tick)
+	columnar.AddOptional(b, s.reason, b.Text)
 	for _, n := range [...]int64{s.lives, s.rows[positionTable], s.rows[inputTable], s.rows[commandTable]} {
 		b.Int32(int32(min(n, math.MaxInt32)))
 	}
 	begun.add(b, s.first)
-}
-
-func addOptional[V any](b *columnar.Batch, v *V, add func(V)) {
-	if v == nil {
-		b.Null()
-	} else {
-		add(*v)
-	}
 }
 
 // The loops below take what most records are: differences of players that have a stay and are
