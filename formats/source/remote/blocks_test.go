@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"recfs/cache"
 	"recfs/nodes"
@@ -115,6 +119,36 @@ func TestUntil(t *testing.T) {
 	}
 	if tree.s.has(tree.s.objectOf(t, "x.map").block(off / blockSize)) {
 		t.Error("what was read at first is in memory still")
+	}
+}
+
+// TestPass asks for as much as it may once it begins, although the header was read before, and
+// leaves the first block in memory for what names the content.
+func TestPass(t *testing.T) {
+	const block, part, size = 256 << 10, 4 << 20, 24 << 20
+	f := &fakeS3{objects: map[string]string{"x.map": strings.Repeat("content ", size/8)}}
+	tree := openFake(t, f, nil)
+	file, err := tree.Open(t.Context(), "x.map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	read := func(ctx context.Context, off, n int64) {
+		if _, err := file.ReadAt(ctx, make([]byte, n), off); err != nil {
+			t.Error(err)
+		}
+	}
+	read(t.Context(), 0, 100)
+	for off, ctx := int64(0), nodes.Until(t.Context(), math.MaxInt64); off < size; off += block {
+		read(ctx, off, block)
+	}
+	read(t.Context(), 0, 100)
+	want := []string{"LIST x.map", "GET x.map bytes=0-262143"}
+	for at := block; at < size; at += part {
+		want = append(want, fmt.Sprintf("GET x.map bytes=%d-%d", at, min(at+part, size)-1))
+	}
+	if diff := cmp.Diff(want, f.requests(), cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Error(diff)
 	}
 }
 

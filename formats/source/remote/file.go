@@ -101,6 +101,9 @@ func (f *file) advance(first, end, until int64) int64 {
 		p.next = end
 	}
 	if until > end {
+		if p.until == 0 { // somebody else's place so far
+			p.run = p.most
+		}
 		p.until = until
 	} else if p.next > p.until {
 		p.until = 0
@@ -112,7 +115,7 @@ func (f *file) advance(first, end, until int64) int64 {
 	far, last := p.next-p.first, f.o.blocks()
 	if p.until > 0 {
 		far, last = last, p.until
-		for n := first - keptBehind - (end - first); n < first-keptBehind; n++ {
+		for n := max(1, first-keptBehind-(end-first)); n < first-keptBehind; n++ { // the first one is asked for again
 			f.s.objects.Drop(f.o.block(n))
 		}
 	}
