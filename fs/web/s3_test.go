@@ -45,7 +45,7 @@ func TestS3Lists(t *testing.T) {
 		"list-type=2&prefix=a":                           "a b#%é\\:|a.b|a/x",
 		"list-type=2&prefix=a/":                          "a/x",
 		"list-type=2&prefix=a&delimiter=/":               "a b#%é\\:|a.b|a/",
-		"list-type=2&prefix=a/&delimiter=/":              "a/rec.toy/|a/x",
+		"list-type=2&prefix=a/&delimiter=/":              "a/far.toy/|a/rec.toy/|a/x",
 		"list-type=2&prefix=a/rec.toy/&delimiter=/":      "a/rec.toy/big.parquet|a/rec.toy/empty|a/rec.toy/header.json|a/rec.toy/ticks/",
 		"list-type=2&prefix=a/rec.toy/ticks/0000000":     strings.Join(tickKeys(10), "|"),
 		"list-type=2&prefix=a/rec.toy/&max-keys=4":       "a/rec.toy/big.parquet|a/rec.toy/empty|a/rec.toy/header.json|a/rec.toy/ticks/00000000.json",
@@ -114,7 +114,8 @@ func TestS3Calls(t *testing.T) {
 		{"GET", "/recfs/damaged/all", "", 500, "<Code>InternalError</Code><Message>damaged: toy"},
 		{"GET", "/recfs/plain", "Host: evil.example", 421, "<Code>EndpointNotFound</Code>"},
 		{"GET", "/recfs/damaged/gone", "", 503, "<Code>SlowDown</Code>"},
-		{"GET", "/recfs/damaged/far", "", 504, "<Code>ServiceUnavailable</Code>"},
+		{"GET", "/recfs/a/far.toy/far", "", 504, "<Code>ServiceUnavailable</Code>"},
+		{"GET", "/recfs?list-type=2&prefix=a/far.toy/", "", 504, "<Code>ServiceUnavailable</Code>"},
 		{"GET", "/recfs/.recfs", "", 404, "<Code>NoSuchKey</Code>"},
 	} {
 		reply, body, err := s.do(c.method, c.url, c.header)

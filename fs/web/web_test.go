@@ -66,19 +66,21 @@ func sampleTree() nodes.Entry {
 	file := func(name, text string) nodes.Entry { return nodes.Entry{Name: name, File: nodes.Bytes([]byte(text))} }
 	failing := func(context.Context) ([]byte, error) { return nil, errors.New("toy: at 0x10: bad\nthing") }
 	big := nodes.Section(nodes.BytesContent(pattern(1<<20)), 0, 1<<20)
+	far := nodes.Failing(&errWrapped{"https://secret.example", nodes.ErrUnavailable})
 	recording := &versioned{nodes.List(
 		nodes.Entry{Name: "big.parquet", File: big}, file("empty", ""), file("header.json", "{}\n"),
 		nodes.Entry{Name: "ticks", Dir: ticks(5000)},
 	), "1"}
 	return nodes.Entry{Name: ".", Attr: nodes.Attr{Time: sampleTime}, Dir: nodes.List(
-		nodes.Entry{Name: "a", Dir: nodes.List(file("x", "ax"), nodes.Entry{Name: "rec.toy", Dir: recording})},
+		nodes.Entry{Name: "a", Dir: nodes.List(file("x", "ax"),
+			nodes.Entry{Name: "far.toy", Dir: &versioned{nodes.List(nodes.Entry{Name: "far", File: far}), "1"}}, nodes.Entry{Name: "rec.toy", Dir: recording},
+		)},
 		file("a.b", "a.b"), file("a b#%é\\:", "odd"), file("bad\xff.txt", "bytes"), file("plain", "0123456789"),
 		file("page.svg", "<svg/>"), file(".recfs", "private"),
 		nodes.Entry{Name: ".view", Dir: nodes.List(file("x", "hidden"))},
 		nodes.Entry{Name: "damaged", Dir: nodes.List(
 			nodes.Entry{Name: "all", File: nodes.Func(failing)},
 			nodes.Entry{Name: "gone", File: nodes.Failing(&errWrapped{"read", nodes.ErrStale})},
-			nodes.Entry{Name: "far", File: nodes.Failing(&errWrapped{"https://secret.example", nodes.ErrUnavailable})},
 			nodes.Entry{Name: "explodes", File: nodes.Stream(2<<20, func(context.Context) (nodes.Content, error) { return explodes{}, nil })},
 			nodes.Entry{Name: "late", File: nodes.Stream(2<<20, func(context.Context) (nodes.Content, error) { return late{}, nil })},
 			nodes.Entry{Name: "nothing", File: nodes.Sized(0, failing)},
@@ -229,7 +231,9 @@ func TestFiles(t *testing.T) {
 		{"GET", "/damaged/nothing", "", 500, "damaged: toy: at 0x10: bad thing\n"},
 		{"GET", "/damaged/panic", "", 500, "damaged: it could not be made\n"},
 		{"GET", "/damaged/gone", "", 503, "changed, ask again\n"},
-		{"GET", "/damaged/far", "", 504, "the source does not answer\n"},
+		{"GET", "/a/far.toy/far", "", 504, "the source does not answer\n"},
+		{"GET", "/a/far.toy/", "", 504, "the source does not answer\n"},
+		{"GET", "/a/far.toy/?format=json", "", 504, "the source does not answer\n"},
 		{"POST", "/plain", "", 405, "method not allowed\n"},
 		{"OPTIONS", "/plain", "", 204, ""},
 		{"GET", "/plain", "Host: evil.example", 421, "not a name of this server\n"},

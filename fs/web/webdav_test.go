@@ -69,6 +69,9 @@ func TestPropfind(t *testing.T) {
 			t.Errorf("%s: %d, want %d", body, status, want)
 		}
 	}
+	if status, _ := ask("/a/far.toy/", "1", ""); status != 504 {
+		t.Errorf("%d of what cannot be reached", status)
+	}
 	if status, _ := ask("/nothing", "0", ""); status != 404 {
 		t.Errorf("%d", status)
 	}
