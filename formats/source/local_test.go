@@ -379,6 +379,55 @@ func TestReader(t *testing.T) {
 	}
 }
 
+// A file that grows this moment may have the times of the write and not its size yet.
+func TestReaderInTheMiddleOfAWrite(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "file", "0123456789")
+	local := openDir(t, dir)
+	info, err := local.Stat(t.Context(), "file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "file", "0123456789 and more")
+	if err := os.Chtimes(filepath.Join(dir, "file"), time.Time{}, time.Unix(7, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for grows, want := range map[bool]error{true: io.EOF, false: nodes.ErrStale} {
+		files := NewFiles(middle{local, grows}, nil)
+		b := make([]byte, 20)
+		if n, err := NewReader(files, FileKey{"file", info.Version}).ReadAt(t.Context(), b, 0); !errors.Is(err, want) || grows && string(b[:n]) != "0123456789" {
+			t.Errorf("%q, %v, want %v", b[:n], err, want)
+		}
+		files.Close()
+	}
+}
+
+// A middle is a tree whose files have the size of before a write until they settle, if they ever do.
+type middle struct {
+	Tree
+	settles bool
+}
+
+func (m middle) Open(ctx context.Context, name string) (File, error) {
+	f, err := m.Tree.Open(ctx, name)
+	return &middleFile{File: f, settles: m.settles}, err
+}
+
+type middleFile struct {
+	File
+	settles, settled bool
+}
+
+func (f *middleFile) settle() { f.settled = f.settles }
+
+func (f *middleFile) Info(ctx context.Context) (Info, error) {
+	info, err := f.File.Info(ctx)
+	if !f.settled {
+		info.Size = 10
+	}
+	return info, err
+}
+
 // Reads outside of a version, and of what another file has replaced before the first.
 func TestReaderEdges(t *testing.T) {
 	dir := t.TempDir()

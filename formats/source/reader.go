@@ -99,11 +99,10 @@ func (r *Reader) verify(ctx context.Context, f *openFile) error {
 	if f.fixed {
 		return nil
 	}
-	info, err := f.Info(ctx)
+	now, err := r.state(ctx, f.File)
 	if err != nil {
 		return err
 	}
-	now := info.Version
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -125,6 +124,20 @@ func (r *Reader) verify(ctx context.Context, f *openFile) error {
 	}
 	r.seen, r.tail = now, tail
 	return nil
+}
+
+// A settler is a File of which a write that is under way can be waited for.
+type settler interface{ settle() }
+
+// state returns the state of a file. A system may tell the times of a write before it tells the
+// size: a file of other times and the same size may be one that grows this moment.
+func (r *Reader) state(ctx context.Context, f File) (Version, error) {
+	info, err := f.Info(ctx)
+	if s, ok := f.(settler); ok && err == nil && info.Size == r.key.Version.Size && !info.Time().Equal(r.key.Version.Time()) {
+		s.settle()
+		info, err = f.Info(ctx)
+	}
+	return info.Version, err
 }
 
 // same tells whether a file of the same size has the same bytes: that it was changed is seen by its
