@@ -17,7 +17,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"recfs/cache"
 	"recfs/nodes"
 )
 
@@ -207,12 +206,6 @@ func (t *tree) item(ctx context.Context, p excerpt, i int, sizes bool) (it item,
 		err = nil
 	}
 	return it, true, err
-}
-
-// isPassing reports whether an error says nothing of what was asked for.
-func isPassing(ctx context.Context, err error) bool {
-	_, panicked := errors.AsType[*panicError](err)
-	return err != nil && (ctx.Err() != nil || cache.IsShort(err) || errors.Is(err, nodes.ErrUnavailable) || panicked)
 }
 
 // followed returns what a link in the last directory of a way leads to, under its own name. One

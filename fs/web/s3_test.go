@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -121,6 +123,23 @@ func TestS3Calls(t *testing.T) {
 		reply, body, err := s.do(c.method, c.url, c.header)
 		if reply.StatusCode != c.status || !strings.Contains(body, c.want) || err != nil {
 			t.Errorf("%s %s: %d %s, %v, want %d %s", c.method, c.url, reply.StatusCode, body, err, c.status, c.want)
+		}
+	}
+}
+
+// What says nothing of a file, or of what is in a folder, fails a listing, which else would look as
+// if it had all.
+func TestS3ListsAllOrNothing(t *testing.T) {
+	var failed error
+	s := serve(t, nodes.Entry{Name: ".", Dir: nodes.List(
+		nodes.Entry{Name: "a", File: nodes.LazyFile(func(context.Context) (nodes.File, error) { return nil, failed })}, nodes.Entry{Name: "b", File: nodes.Bytes(nil)},
+	)}, true, nil)
+	for err, want := range map[error]string{
+		syscall.EMFILE: "<Code>SlowDown</Code>", nodes.ErrUnavailable: "<Code>ServiceUnavailable</Code>", nodes.ErrRemote: "<KeyCount>1</KeyCount>", syscall.EIO: "<KeyCount>1</KeyCount>",
+	} {
+		failed = err
+		if _, body, _ := s.do("GET", "/recfs?list-type=2&prefix="); !strings.Contains(body, want) {
+			t.Errorf("%v: %s", err, body)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func refusalOf(err error) *refusal {
 		return &refusal{http.StatusServiceUnavailable, "changed, ask again", ""}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT), errors.Is(err, nodes.ErrUnavailable), errors.Is(err, nodes.ErrRemote):
 		return &refusal{http.StatusGatewayTimeout, "the source does not answer", ""}
-	case cache.IsShort(err), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+	case isBusy(err):
 		return errBusy
 	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP), errors.Is(err, nodes.ErrTooManyLinks), errors.Is(err, syscall.ENAMETOOLONG):
 		return errMissing
@@ -79,6 +79,17 @@ func refusalOf(err error) *refusal {
 		err = p.Err
 	}
 	return &refusal{http.StatusInternalServerError, "damaged: " + oneLine(err.Error()), ""}
+}
+
+// isBusy reports whether an error says that this process has too little of something at present.
+func isBusy(err error) bool {
+	return cache.IsShort(err) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// isPassing reports whether an error says nothing of what was asked for.
+func isPassing(ctx context.Context, err error) bool {
+	_, panicked := errors.AsType[*panicError](err)
+	return err != nil && (ctx.Err() != nil || isBusy(err) || errors.Is(err, nodes.ErrUnavailable) || panicked)
 }
 
 // oneLine returns text without what a terminal would obey.
