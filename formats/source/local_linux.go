@@ -54,9 +54,12 @@ func (d *directory) open(name string) (*os.File, error) {
 	return nil, &iofs.PathError{Op: "open", Path: name, Err: errno}
 }
 
-// settle waits for a write that is under way, as a look for holes does in filesystems that have
-// them. Nobody reads from where the file is positioned.
-func (f localFile) settle() { _, _ = f.f.Seek(0, unix.SEEK_HOLE) }
+// settle waits for the lock that a writer has: a look for holes takes it on most filesystems, a read
+// on XFS. Nobody reads from where the file is positioned.
+func (f localFile) settle() {
+	_, _ = f.f.Seek(0, unix.SEEK_HOLE)
+	_, _ = f.f.ReadAt(make([]byte, 1), 0)
+}
 
 // stat returns the state of an opened file.
 func stat(f *os.File) (Info, error) {

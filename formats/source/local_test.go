@@ -402,7 +402,8 @@ func TestReaderInTheMiddleOfAWrite(t *testing.T) {
 	}
 }
 
-// A middle is a tree whose files have the size of before a write until they settle, if they ever do.
+// A middle is a tree whose files have the size of before a write until they settle, if they ever
+// do.
 type middle struct {
 	Tree
 	settles bool
