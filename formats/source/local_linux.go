@@ -54,8 +54,8 @@ func (d *directory) open(name string) (*os.File, error) {
 	return nil, &iofs.PathError{Op: "open", Path: name, Err: errno}
 }
 
-// settle waits for the lock that a writer has: a look for holes takes it on most filesystems, a read
-// on XFS. Nobody reads from where the file is positioned.
+// settle waits for the lock that a writer has: a look for holes takes it on most filesystems, a
+// read on XFS. Nobody reads from where the file is positioned.
 func (f localFile) settle() {
 	_, _ = f.f.Seek(0, unix.SEEK_HOLE)
 	_, _ = f.f.ReadAt(make([]byte, 1), 0)
