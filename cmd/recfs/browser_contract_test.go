@@ -104,6 +104,7 @@ func TestBrowserAllKeys(t *testing.T) {
 		{"", "]", nil, "recfs.tick > 100"},
 		{sampleEcho + "#t=100", kb.ArrowRight, nil, `(await fetch("/.view/1/frames/butter/arena_private_bones_v3_zstd7.butter?block=0").then((r) => r.json()))
 			.ms.findLastIndex((ms, i, all) => ms <= all[100] + 5000) === recfs.tick`},
+		{sampleEcho + "#t=260&p=1", "+", nil, "!recfs.playing && recfs.tick === recfs.last"}, // which is odd
 		{sampleNetHack + "#t=20", ".", nil, "recfs.tick === 21"},
 		{"", ",", nil, "recfs.tick === 20"},
 		{"", "m", nil, "document.querySelector('[data-testid=monsters]').getAttribute('aria-pressed') === 'false'"},

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"recfs/fs/web/page"
 )
 
 // The limits of docs/tree/serve.md section 5.
@@ -82,6 +84,9 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 	}
 	if err := readBody(w, r); err != nil {
 		return err
+	}
+	if page.IsAsset(r) { // it is at hand, and without it a page cannot say that the server is busy
+		return e.handle(w, r)
 	}
 	if w.turn, err = e.turns.begin(r.Context()); err != nil {
 		return err

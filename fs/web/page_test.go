@@ -133,6 +133,24 @@ func TestPageAssets(t *testing.T) {
 	}
 }
 
+// A server of which all work answers with its assets: without them a page could not say that it is
+// busy.
+func TestPageAssetsOfBusyServer(t *testing.T) {
+	s := withPage(t)
+	_, body, _ := s.do("GET", "/")
+	link := regexp.MustCompile(`src="\./([^"]*list\.js)"`).FindStringSubmatch(body)
+	for range cap(s.turns.work) {
+		turn, err := s.turns.begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer turn.leave()
+	}
+	if reply, script, err := s.do("GET", "/"+link[1]); reply.StatusCode != 200 || err != nil || script == "" {
+		t.Errorf("%s: %d, %v", link[1], reply.StatusCode, err)
+	}
+}
+
 // An answer that is known is not sent again. The compressed one has another tag.
 func TestPageTags(t *testing.T) {
 	s := withPage(t)

@@ -45,6 +45,9 @@ func (s *Site) Serve(w Writer, r *http.Request) error {
 	return nil
 }
 
+// IsAsset reports whether a request is one for an asset.
+func IsAsset(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/"+Name+"/assets/") }
+
 // List answers a request for the list of all recordings.
 func (s *Site) List(w Writer, r *http.Request) {
 	w.Header().Add("Vary", "Accept")

@@ -103,6 +103,7 @@ function pace(ms) {
 export function advance(tick, dt, speed, last, tickMS, b, next) {
   if (tickMS) return Math.min(tick + (dt * speed) / tickMS, last);
   const ms = next && next.first === b.last + b.step ? b.ms.concat(next.ms) : b.ms;
-  const both = { first: b.first, step: b.step, frames: ms.length, ms: pace(ms) };
-  return Math.min(tickOf(both, msOf(both, tick) + dt * speed), last);
+  const both = { first: b.first, step: b.step, frames: ms.length, ms: pace(ms) }, end = b.first + (ms.length - 1) * b.step;
+  const to = tickOf(both, msOf(both, tick) + dt * speed);
+  return to >= end && end + b.step > last ? last : Math.min(to, last); // last may lie behind the last frame
 }

@@ -106,7 +106,7 @@ async function begin() {
   source.fail = (text, again) => view.fail(text, again);
   const work = layout(view);
   view.on("fail", ([text, again]) => fail(text, again));
-  const module = await import(`./scene_${about.kind}.js`);
+  const module = await import(`./scene_${about.kind}.js`).catch(() => { throw new Error("The server does not answer."); });
   view.begin(await module.scene(view));
   view.canvas.setAttribute("aria-label", `${about.kind}: ${view.scene.legend ?? ""}`);
   if (view.timed) {

@@ -47,6 +47,9 @@ test("playing", () => {
   const still = { first: 0, step: 1, frames: 3, last: 2, ms: [5, 5, 5] };
   assert.equal(tickOf(still, 5), 0);
   assert.equal(advance(0, 16, 1, 2, null, still), 2, "frames of one moment pass at once");
+  const odd = { first: 0, step: 2, frames: 3, last: 4, ms: [0, 66, 133] };
+  assert.equal(advance(4, 16, 1, 5, null, odd), 5, "the last tick has no frame of its own");
+  assert.equal(advance(4, 16, 1, 6, null, odd), 4);
   const rest = { first: 0, step: 1, frames: 4, last: 3, ms: [0, 9e8, 8e8, 8e8 + 500] };
   assert.equal(advance(0, 1000, 1, 3, null, rest), 0.5, "a game that rested for days waits 2 s");
   assert.equal(advance(0, 2250, 1, 3, null, rest), 2.5, "a clock that was set back does not stop it");
