@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"encoding/xml"
 	"fmt"
-	"hash/crc32"
 	iofs "io/fs"
 	"net"
 	"net/http"
@@ -98,7 +98,7 @@ func (b *fakeBucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var fakeModified = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func tagOf(content []byte) string { return fmt.Sprintf(`"%x"`, crc32.ChecksumIEEE(content)) }
+func tagOf(content []byte) string { return fmt.Sprintf(`"%x"`, md5.Sum(content)) }
 
 // list answers with a page of at most 1,000 names.
 func (b *fakeBucket) list(w http.ResponseWriter, q url.Values) {
@@ -285,6 +285,31 @@ func TestRemoteMany(t *testing.T) {
 		}
 		if n := strings.Count(out, "\n"); n != []int{1, 20}[i] || strings.Contains(out, "recfs: ") {
 			t.Errorf("%s: %.300s", line, out)
+		}
+	}
+}
+
+// TestRemoteIndexAgain puts nothing into a shared index that is there, whether this machine put it
+// there or another one.
+func TestRemoteIndexAgain(t *testing.T) {
+	bucket := &fakeBucket{content: map[string][]byte{}}
+	for _, name := range []string{"teehistorian/reload-20.1.teehistorian", "nethack/small.nhgame", "hcrp/run-short.hcrp"} {
+		sample, err := os.ReadFile(filepath.Join(samples, name))
+		must(t, err)
+		bucket.put(name, sample)
+		bucket.put("copy/"+name, sample)
+	}
+	counts := &countingServer{Handler: bucket}
+	server := httptest.NewServer(counts)
+	defer server.Close()
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	caches := []string{t.TempDir(), t.TempDir()}
+	for i, cache := range []string{caches[0], caches[0], caches[1]} {
+		t.Setenv("XDG_CACHE_HOME", cache)
+		counts.others = nil
+		out := executeOn(t, "index --no-sign-request --index-at s3://games/.recfs-index $1", "s3://games")
+		if (len(counts.others) > 0) != (i == 0) || strings.Contains(out, "recfs: ") {
+			t.Errorf("run %d: %q: %s", i, counts.others, out)
 		}
 	}
 }

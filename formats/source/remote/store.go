@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -67,6 +68,21 @@ type storedFile struct{ *file }
 // Size implements cache.BehindFile.
 func (f storedFile) Size() int64 { return f.o.size }
 
+// stored returns what is at a key as far as the listing of its folder tells, which may be of this
+// turn: others may have put something there meanwhile.
+func (s *Server) stored(ctx context.Context, key string) looked {
+	dir, name := splitKey(key)
+	l, err := s.all(ctx, dir)
+	if err != nil {
+		return looked{}
+	}
+	it, ok, _ := l.find(name)
+	if !ok || it.size < 0 {
+		return looked{}
+	}
+	return looked{object: l.object(it), isFile: true}
+}
+
 // slowest is how many bytes a second are sent at least.
 const slowest = 256 << 10
 
@@ -77,9 +93,12 @@ func (s *Server) Store(ctx context.Context, key string, body io.ReaderAt, size i
 	if !ok {
 		return &Error{s.url(key), "a web server takes no files", errors.ErrUnsupported}
 	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(body, 0, size)); err != nil {
+	sum, tag := sha256.New(), md5.New()
+	if _, err := io.Copy(io.MultiWriter(sum, tag), io.NewSectionReader(body, 0, size)); err != nil {
 		return fmt.Errorf("reading what is to be stored: %w", err)
+	}
+	if before := s.stored(ctx, key); before.isFile && (!replace || before.tag == fmt.Sprintf("\"%x\"", tag.Sum(nil))) {
+		return nil
 	}
 	q := question{
 		url: s.url(key), count: &s.Put, patience: time.Duration(size/slowest) * time.Second,
