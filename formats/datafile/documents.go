@@ -132,14 +132,7 @@ type mediumKeys struct {
 }
 
 func appendIntList(b []byte, ints []int32) []byte {
-	b = append(b, '[')
-	for i, v := range ints {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = jsonenc.AppendInt(b, v)
-	}
-	return append(b, ']')
+	return jsonenc.AppendList(b, slices.Values(ints), jsonenc.AppendInt)
 }
 
 type totalsEntry struct {

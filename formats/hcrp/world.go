@@ -190,33 +190,27 @@ func (p *position) move(e *event) {
 // appendState appends the members entities and blocks of a state, and ends it. What did not change
 // since it was shown last is not made again.
 func (w *world) appendState(dst []byte) []byte {
-	dst = append(dst, `"entities":[`...)
-	for i, id := range slices.Sorted(maps.Keys(w.entities)) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+	ids := slices.Values(slices.Sorted(maps.Keys(w.entities)))
+	dst = jsonenc.AppendList(append(dst, `"entities":`...), ids, func(dst []byte, id int64) []byte {
 		e := w.entities[id]
 		if !e.fresh {
 			e.line, e.fresh = e.append(e.line[:0], id), true
 		}
-		dst = append(dst, e.line...)
+		return append(dst, e.line...)
+	})
+	if w.list == nil {
+		w.list = w.blockList()
 	}
-	dst = append(dst, `],"blocks":[`...)
-	if w.list == nil && len(w.blocks) > 0 {
-		w.list = w.appendBlocks(nil)
-	}
-	return append(append(dst, w.list...), "]}"...)
+	return append(append(append(dst, `,"blocks":`...), w.list...), '}')
 }
 
-func (w *world) appendBlocks(dst []byte) []byte {
-	for i, at := range slices.SortedFunc(maps.Keys(w.blocks), blockAt.compare) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+// blockList returns the list of blocks.
+func (w *world) blockList() []byte {
+	list := slices.Values(slices.SortedFunc(maps.Keys(w.blocks), blockAt.compare))
+	return jsonenc.AppendList(nil, list, func(dst []byte, at blockAt) []byte {
 		dst = appendBlockAt(append(dst, `{"at":`...), at)
-		dst = append(appendText(dst, `,"state":`, w.blocks[at]), '}')
-	}
-	return dst
+		return append(appendText(dst, `,"state":`, w.blocks[at]), '}')
+	})
 }
 
 func (e *entity) append(dst []byte, id int64) []byte {
@@ -232,15 +226,12 @@ func (e *entity) append(dst []byte, id int64) []byte {
 			dst = append(dst, "null"...)
 		}
 	}
-	dst = append(dst, `,"items":[`...)
-	for i, slot := range slices.Sorted(maps.Keys(e.items)) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+	slots := slices.Values(slices.Sorted(maps.Keys(e.items)))
+	dst = jsonenc.AppendList(append(dst, `,"items":`...), slots, func(dst []byte, slot int64) []byte {
 		dst = jsonenc.AppendInt64(append(dst, `{"slot":`...), slot)
-		dst = append(appendText(dst, `,"item":`, e.items[slot]), '}')
-	}
-	return append(dst, ']', '}')
+		return append(appendText(dst, `,"item":`, e.items[slot]), '}')
+	})
+	return append(dst, '}')
 }
 
 // appendText appends a key and the text of its value, or null if the value is unknown. The text of

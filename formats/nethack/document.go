@@ -74,19 +74,11 @@ func (x *index) appendTick(dst []byte, n int, ev *events) []byte {
 	} else {
 		dst = append(dst, `,"kind":"diff","diff_format":`...)
 	}
-	if t.format == noDiff {
-		dst = append(dst, `null`...)
-	} else {
-		dst = jsonenc.AppendString(dst, t.format.String())
-	}
+	dst = jsonenc.AppendIf(dst, t.format != noDiff, t.format.String(), jsonenc.AppendString)
 	dst = append(dst, `,"compression":`...)
 	dst = jsonenc.AppendString(dst, t.comp.String())
 	dst = append(dst, `,"save":`...)
-	if t.lost() {
-		dst = append(dst, `null`...)
-	} else {
-		dst = jsonenc.AppendString(dst, t.saveName())
-	}
+	dst = jsonenc.AppendIf(dst, !t.lost(), t, func(dst []byte, t tick) []byte { return jsonenc.AppendString(dst, t.saveName()) })
 	dst = append(dst, `,"line":`...)
 	dst = jsonenc.AppendInt(dst, t.line)
 	dst = append(dst, `,"offset":`...)
@@ -94,21 +86,14 @@ func (x *index) appendTick(dst []byte, n int, ev *events) []byte {
 	dst = append(dst, `,"line_end":`...)
 	dst = jsonenc.AppendInt(dst, t.end)
 	dst = append(dst, `,"size":`...)
-	if t.lost() {
-		dst = append(dst, `null`...)
-	} else {
-		dst = jsonenc.AppendInt(dst, t.size)
-	}
+	dst = jsonenc.AppendIf(dst, !t.lost(), t.size, jsonenc.AppendInt)
 	dst = append(dst, `,"events":`...)
 	dst = appendEvents(dst, ev, t.tz)
 	return append(dst, '}')
 }
 
 func appendTurn(dst []byte, turn int32) []byte {
-	if turn < 0 {
-		return append(dst, "null"...)
-	}
-	return jsonenc.AppendInt(dst, turn)
+	return jsonenc.AppendIf(dst, turn >= 0, turn, jsonenc.AppendInt)
 }
 
 // tick returns tick n as compact JSON.
@@ -139,11 +124,7 @@ func (x *index) appendCommands(dst []byte, n int, ev *events) []byte {
 	tz, turn := x.context(n)
 	for e, answers := range ev.commands(tz, nil) {
 		dst = append(dst, `{"tick":`...)
-		if n < x.ticks.len() {
-			dst = jsonenc.AppendInt(dst, n)
-		} else {
-			dst = append(dst, "null"...)
-		}
+		dst = jsonenc.AppendIf(dst, n < x.ticks.len(), n, jsonenc.AppendInt)
 		dst = append(dst, `,"turn":`...)
 		dst = appendTurn(dst, turn)
 		dst = append(dst, `,"offset":`...)

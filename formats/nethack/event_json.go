@@ -1,6 +1,7 @@
 package nethack
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,11 +29,7 @@ func appendEventTime(dst []byte, e *event, tz int32) []byte {
 
 // appendEvents appends the events as a list.
 func appendEvents(dst []byte, ev *events, tz int32) []byte {
-	dst = append(dst, '[')
-	for e := range ev.all() {
-		dst = appendEvent(appendComma(dst), e, tz)
-	}
-	return append(dst, ']')
+	return jsonenc.AppendList(dst, ev.all(), func(dst []byte, e *event) []byte { return appendEvent(dst, e, tz) })
 }
 
 func appendFields(dst []byte, fields []field) []byte {
@@ -57,24 +54,16 @@ func appendField(dst []byte, f *field) []byte {
 }
 
 func appendItems(dst []byte, items []item) []byte {
-	dst = append(dst, '[')
-	for i, it := range items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+	return jsonenc.AppendList(dst, slices.Values(items), func(dst []byte, it item) []byte {
 		if !it.object {
-			dst = jsonenc.AppendInt(dst, it.id)
-			continue
+			return jsonenc.AppendInt(dst, it.id)
 		}
-		dst = append(dst, `{"id":`...)
-		dst = jsonenc.AppendInt(dst, it.id)
+		dst = jsonenc.AppendInt(append(dst, `{"id":`...), it.id)
 		if it.counted {
-			dst = append(dst, `,"count":`...)
-			dst = jsonenc.AppendInt64(dst, it.count)
+			dst = jsonenc.AppendInt64(jsonenc.AppendKey(dst, "count"), it.count)
 		}
-		dst = append(dst, '}')
-	}
-	return append(dst, ']')
+		return append(dst, '}')
+	})
 }
 
 // utcLayout is RFC 3339 with the six decimals that are stored.

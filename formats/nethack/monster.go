@@ -151,7 +151,7 @@ func (m *monster) appendJSON(dst []byte) []byte {
 		dst = appendName(dst, "disguise", tables[m.disguise-1].of(int64(m.looks)).name)
 	}
 	if m.carries {
-		dst = appendThings(jsonenc.AppendKey(dst, "inventory"), m.inventory, (*object).appendHeld)
+		dst = appendHeld(jsonenc.AppendKey(dst, "inventory"), m.inventory)
 	}
 	return closeObject(dst, start)
 }

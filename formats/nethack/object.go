@@ -152,9 +152,6 @@ func (o *object) appendLying(dst []byte) []byte {
 	return o.appendRest(dst, start)
 }
 
-// appendHeld appends an object that a monster or another object has.
-func (o *object) appendHeld(dst []byte) []byte { return o.appendRest(dst, len(dst)) }
-
 // appendRest appends what all objects have to the members that begin at start, and makes an object
 // of them (docs/tree/nethack.md section 6a).
 func (o *object) appendRest(dst []byte, start int) []byte {
@@ -209,7 +206,7 @@ func (o *object) appendOptional(dst []byte, class string) []byte {
 		dst = appendName(dst, "worn", o.slot())
 	}
 	if o.filled {
-		dst = appendThings(jsonenc.AppendKey(dst, "contents"), o.contents, (*object).appendHeld)
+		dst = appendHeld(jsonenc.AppendKey(dst, "contents"), o.contents)
 	}
 	return dst
 }

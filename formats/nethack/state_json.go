@@ -112,11 +112,7 @@ func (m *members) text(key, s, asHex string) {
 // word appends a text, or null.
 func (m *members) word(key string, s *string) {
 	m.key(key)
-	if s == nil {
-		m.doc = append(m.doc, "null"...)
-		return
-	}
-	m.doc = jsonenc.AppendString(m.doc, *s)
+	m.doc = jsonenc.AppendIf(m.doc, s != nil, s, func(doc []byte, s *string) []byte { return jsonenc.AppendString(doc, *s) })
 }
 
 // group appends an object whose members add appends, or null.

@@ -1,6 +1,10 @@
 package nethack
 
-import "recfs/formats/internal/jsonenc"
+import (
+	"slices"
+
+	"recfs/formats/internal/jsonenc"
+)
 
 // closeObject makes an object of the members that begin at start, each of which has a comma before
 // it: the first comma becomes the bracket.
@@ -11,11 +15,7 @@ func closeObject(dst []byte, start int) []byte {
 
 // appendName appends a member with a word, null if there is none.
 func appendName(dst []byte, key, word string) []byte {
-	dst = jsonenc.AppendKey(dst, key)
-	if word == "" {
-		return append(dst, "null"...)
-	}
-	return jsonenc.AppendString(dst, word)
+	return jsonenc.AppendIf(jsonenc.AppendKey(dst, key), word != "", word, jsonenc.AppendString)
 }
 
 func appendNumber[N ~int8 | ~int32](dst []byte, key string, n N) []byte {
@@ -53,14 +53,7 @@ func appendFlags(dst []byte, flags []flagWord, bits uint32, word func(flagWord) 
 	return append(dst, ']')
 }
 
-// appendThings appends a list of things, compact.
-func appendThings[T any](dst []byte, list []T, one func(*T, []byte) []byte) []byte {
-	dst = append(dst, '[')
-	for i := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = one(&list[i], dst)
-	}
-	return append(dst, ']')
+// appendHeld appends objects that a monster or another object has, compact.
+func appendHeld(dst []byte, list []object) []byte {
+	return jsonenc.AppendList(dst, slices.Values(list), func(dst []byte, o object) []byte { return o.appendRest(dst, len(dst)) })
 }

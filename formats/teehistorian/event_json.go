@@ -172,23 +172,11 @@ func appendProtocol(b []byte, p protocol) []byte {
 func appendCommand(b []byte, e *event) []byte {
 	b = appendNumber(b, "flags", e.flags)
 	b = jsonenc.AppendText(b, "command", e.data)
-	b = appendArguments(jsonenc.AppendKey(b, "args"), e, jsonenc.AppendString[[]byte])
+	b = jsonenc.AppendList(jsonenc.AppendKey(b, "args"), e.arguments(), jsonenc.AppendString[[]byte])
 	if !utf8.Valid(e.args) {
-		b = appendArguments(jsonenc.AppendKey(b, "args_hex"), e, jsonenc.AppendHex)
+		b = jsonenc.AppendList(jsonenc.AppendKey(b, "args_hex"), e.arguments(), jsonenc.AppendHex)
 	}
 	return b
-}
-
-func appendArguments(b []byte, e *event, element func(dst, arg []byte) []byte) []byte {
-	b = append(b, '[')
-	first := len(b)
-	for arg := range e.arguments() {
-		if len(b) > first {
-			b = append(b, ',')
-		}
-		b = element(b, arg)
-	}
-	return append(b, ']')
 }
 
 func (r *renderer) appendPayload(b []byte, e *event) []byte {

@@ -1,6 +1,7 @@
 package teehistorian
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -118,24 +119,12 @@ func appendFields(dst []byte, values []value) []byte {
 		case restField:
 			dst = jsonenc.AppendHex(dst, v.bytes)
 		case sixInts:
-			dst = appendList(dst, v.nums[:], jsonenc.AppendInt[int32])
+			dst = jsonenc.AppendList(dst, slices.Values(v.nums[:]), jsonenc.AppendInt[int32])
 		case sixTexts:
-			dst = appendList(dst, v.texts[:], jsonenc.AppendString[[]byte])
+			dst = jsonenc.AppendList(dst, slices.Values(v.texts[:]), jsonenc.AppendString[[]byte])
 		}
 	}
 	return dst
-}
-
-// appendList appends a JSON array.
-func appendList[V any](dst []byte, list []V, element func([]byte, V) []byte) []byte {
-	dst = append(dst, '[')
-	for i, v := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = element(dst, v)
-	}
-	return append(dst, ']')
 }
 
 // cleanText returns s with one U+FFFD for each byte that is not UTF-8.

@@ -59,14 +59,9 @@ func appendPlayer(b []byte, p *player) []byte {
 	known := p.open // a character may outlive its stay
 	b = append(b, `{"cid":`...)
 	b = jsonenc.AppendInt(b, p.cid)
-	b = appendOptional(jsonenc.AppendKey(b, "name"), known && p.named, p.name)
-	b = appendOptional(jsonenc.AppendKey(b, "clan"), known && p.hasClan, p.clan)
-	b = jsonenc.AppendKey(b, "protocol")
-	if known {
-		b = appendProtocol(b, p.protocol)
-	} else {
-		b = append(b, "null"...)
-	}
+	b = jsonenc.AppendIf(jsonenc.AppendKey(b, "name"), known && p.named, p.name, jsonenc.AppendString)
+	b = jsonenc.AppendIf(jsonenc.AppendKey(b, "clan"), known && p.hasClan, p.clan, jsonenc.AppendString)
+	b = jsonenc.AppendIf(jsonenc.AppendKey(b, "protocol"), known, p.protocol, appendProtocol)
 	b = appendNumber(b, "team", p.team)
 	b = jsonenc.AppendBool(jsonenc.AppendKey(b, "alive"), p.alive)
 	if p.alive {
@@ -75,12 +70,7 @@ func appendPlayer(b []byte, p *player) []byte {
 	} else {
 		b = append(b, `,"x":null,"y":null`...)
 	}
-	b = jsonenc.AppendKey(b, "input")
-	if known && p.hasInput {
-		b = appendInput(b, &p.input)
-	} else {
-		b = append(b, "null"...)
-	}
+	b = jsonenc.AppendIf(jsonenc.AppendKey(b, "input"), known && p.hasInput, &p.input, appendInput)
 	b = jsonenc.AppendKey(b, "auth")
 	if known && p.hasAuth {
 		b = append(b, `{"level":`...)
@@ -93,13 +83,6 @@ func appendPlayer(b []byte, p *player) []byte {
 	return append(b, '}')
 }
 
-func appendOptional(b []byte, known bool, s string) []byte {
-	if !known {
-		return append(b, "null"...)
-	}
-	return jsonenc.AppendString(b, s)
-}
-
 // A team is a DDRace team.
 type team struct {
 	number   int32
@@ -110,7 +93,7 @@ type team struct {
 func appendTeam(b []byte, t team) []byte {
 	b = append(b, `{"team":`...)
 	b = jsonenc.AppendInt(b, t.number)
-	b = appendList(jsonenc.AppendKey(b, "members"), t.members, jsonenc.AppendInt[int32])
+	b = jsonenc.AppendList(jsonenc.AppendKey(b, "members"), slices.Values(t.members), jsonenc.AppendInt[int32])
 	b = jsonenc.AppendBool(jsonenc.AppendKey(b, "practice"), t.practice)
 	return append(b, '}')
 }

@@ -6,6 +6,7 @@ package jsonenc
 
 import (
 	"encoding/hex"
+	"iter"
 	"strconv"
 	"unicode/utf8"
 )
@@ -115,6 +116,27 @@ func AppendFloat64(dst []byte, x float64) []byte {
 		return appendFraction(dst, n)
 	}
 	return appendSearched(dst, x)
+}
+
+// AppendIf appends a value by add, or null if it is not known.
+func AppendIf[V any](dst []byte, known bool, v V, add func([]byte, V) []byte) []byte {
+	if !known {
+		return append(dst, "null"...)
+	}
+	return add(dst, v)
+}
+
+// AppendList appends a list, each value of which add appends.
+func AppendList[V any](dst []byte, list iter.Seq[V], add func([]byte, V) []byte) []byte {
+	dst = append(dst, '[')
+	first := len(dst)
+	for v := range list {
+		if len(dst) > first {
+			dst = append(dst, ',')
+		}
+		dst = add(dst, v)
+	}
+	return append(dst, ']')
 }
 
 // AppendKey appends a comma, the key, which needs no escaping, and a colon: what
