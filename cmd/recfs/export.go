@@ -32,7 +32,6 @@ type exporter struct {
 	form            export.Form
 	partSize        byteSize
 	viewsAt         string
-	meter           *meter
 	a               *archive
 	source          string
 	alone           bool        // it is a recording
@@ -50,7 +49,7 @@ type exporter struct {
 	cut    int                         // how many parts had some of them
 
 	stopped       atomic.Pointer[error] // why no other file can be written either
-	mu            sync.Mutex            // for failures and met
+	mu            sync.Mutex            // for met
 	written, same int                   // tables
 	bytes         int64                 // of those written
 	bare          int                   // recordings without tables
@@ -350,11 +349,4 @@ func (x *exporter) print(line any) {
 func (x *exporter) hide(name string, err error) {
 	x.hidden.Store(true)
 	x.fail(name, err)
-}
-
-// fail reports what could not be exported. The walk and the exports call it at the same time.
-func (x *exporter) fail(name string, err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.meter.print(func() { x.failures.fail(name, err) })
 }

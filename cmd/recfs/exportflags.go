@@ -64,7 +64,7 @@ func runExport(flags *pflag.FlagSet) runFunc {
 		if err := x.checkForm(flags); err != nil {
 			return err
 		}
-		x.failures, x.meter = failures{env: e}, newMeter(e.stderr, "exporting")
+		x.failures = failures{env: e, meter: newMeter(e.stderr, "exporting")}
 		return x.run(ctx, a, cleanName(args[1]), args[2], *jobs)
 	})
 }
