@@ -84,16 +84,12 @@ func (s *webSession) openAccessLog(e *env) (io.Writer, error) {
 }
 
 // listen opens an address.
-func (s *webSession) listen(addr string) (net.Listener, error) {
-	name, ok := strings.CutPrefix(addr, unixPrefix)
-	if !ok {
-		l, err := net.Listen("tcp", addr)
-		if err == nil {
-			s.closers = append(s.closers, func() { l.Close() })
-		}
-		return l, err
+func (s *webSession) listen(addr string) (l net.Listener, err error) {
+	if name, ok := strings.CutPrefix(addr, unixPrefix); ok {
+		l, err = listenUnix(name)
+	} else {
+		l, err = net.Listen("tcp", addr)
 	}
-	l, err := listenUnix(name)
 	if err == nil {
 		s.closers = append(s.closers, func() { l.Close() })
 	}
