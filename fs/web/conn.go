@@ -125,6 +125,14 @@ func (c *limitedConn) send(p []byte) (n int, err error) {
 	}
 }
 
+// reset has the connection end by an error when it is closed: to a client of HTTP/1.0 its end is
+// that of a body without a length.
+func (c *limitedConn) reset() {
+	if l, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
+		_ = l.SetLinger(0) // else it may look whole
+	}
+}
+
 // Close implements io.Closer.
 func (c *limitedConn) Close() error {
 	defer c.leave()

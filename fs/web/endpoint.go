@@ -58,6 +58,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.count(r.Method, out)
 	e.logAccess(r, out, began, cut)
 	if out.flush() != nil || cut {
+		if c := connOf(r); c != nil && !r.ProtoAtLeast(1, 1) {
+			c.reset()
+		}
 		panic(http.ErrAbortHandler) // cuts the connection before the announced length
 	}
 }

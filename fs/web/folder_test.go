@@ -1,7 +1,12 @@
 package web
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"regexp"
 	"runtime"
 	"strings"
@@ -41,6 +46,33 @@ func TestFolderLines(t *testing.T) {
 	for _, want := range []string{`{"name":"bad\ufffd.txt","name_hex":"626164ff2e747874","type":"file","size":5,`, `{"name":"link","type":"dir",`, `{"name":"out","type":"file","modified"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+}
+
+// A listing that fails on its way does not look whole, whatever the client speaks.
+func TestFolderIsCut(t *testing.T) {
+	names := &nodes.Series{Width: 4, N: 5000, Number: func(i int) int64 { return int64(i) }, File: func(n int64) nodes.File {
+		if n < 4000 {
+			return nodes.Bytes(nil)
+		}
+		return nodes.Failing(nodes.ErrUnavailable)
+	}}
+	s := serve(t, nodes.Entry{Name: ".", Dir: names}, false, nil)
+	for _, version := range []string{"1.0", "1.1"} {
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "GET /?format=json&limit=5000 HTTP/%s\r\nHost: localhost\r\n\r\n", version)
+		reply, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		if body, err := io.ReadAll(reply.Body); reply.StatusCode != 200 || err == nil {
+			t.Errorf("HTTP/%s: %d, %d bytes look whole", version, reply.StatusCode, len(body))
 		}
 	}
 }
