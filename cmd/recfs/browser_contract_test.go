@@ -166,6 +166,24 @@ func TestBrowserTab(t *testing.T) {
 	b.wait("recfs.ready && !recfs.playing && recfs.tick === 9251")
 }
 
+// Every control of every kind of recording has a name, and its letters can be read, dark and light.
+func TestBrowserViewIsNamed(t *testing.T) {
+	b := openViewer(t, 1280, 800)
+	for _, scheme := range []string{"light", "dark"} {
+		b.prefer("prefers-color-scheme", scheme)
+		for _, path := range []string{busy + "#t=6001", sampleEcho + "#t=200", sampleHCRP, sampleNetHack + "#t=20", sampleMap + "#b=datafile/maps/old.map", "hcrp/bad/flipped-byte.hcrp"} {
+			b.open("/.view/play/" + path)
+			if got := evaluate[[]string](b, nameless); len(got) > 0 {
+				t.Errorf("%s: nobody is told what these are: %q", path, got)
+			}
+			if got := evaluate[[]string](b, faint); len(got) > 0 {
+				t.Errorf("%s, %s: hard to read: %q", path, scheme, got)
+			}
+			b.picture(strings.NewReplacer("/", "-", "#", "-").Replace(path) + "-" + scheme + ".png")
+		}
+	}
+}
+
 // What happens is read out, one sentence in two seconds, and the time of the slider once a second.
 func TestBrowserAnnounces(t *testing.T) {
 	b := openViewer(t, 1280, 800)

@@ -331,7 +331,6 @@ func TestBrowserListIsNamed(t *testing.T) {
 				t.Errorf("there is no %s", id)
 			}
 		}
-		const nameless = "[...document.querySelectorAll('a, button, input, select, summary')].filter((e) => !(e.ariaLabel || e.labels?.length || e.textContent.trim())).map((e) => e.outerHTML)"
 		if got := evaluate[[]string](b, nameless); len(got) > 0 {
 			t.Errorf("nobody is told what these are: %q", got)
 		}
@@ -341,6 +340,9 @@ func TestBrowserListIsNamed(t *testing.T) {
 		b.picture("list-" + scheme + ".png")
 	}
 }
+
+// nameless are controls of which a screen reader could not tell what they are.
+const nameless = "[...document.querySelectorAll('a, button, input, select, summary, canvas[role], [role=slider]')].filter((e) => e.checkVisibility() && !(e.ariaLabel || e.labels?.length || e.textContent.trim())).map((e) => e.outerHTML)"
 
 // faint are texts whose contrast to what is behind them is below 4.5, with that contrast.
 const faint = `(() => {

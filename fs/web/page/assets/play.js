@@ -5,9 +5,8 @@ import { events } from "./events.js";
 import { dataURL, fetched, getData, getJSON, persist, root } from "./fetch.js";
 import { keys } from "./keys.js";
 import { players } from "./players.js";
-import { problems } from "./problems.js";
 import { stage } from "./stage.js";
-import { timeline } from "./timeline.js";
+import { problems, timeline } from "./timeline.js";
 import { View } from "./view.js";
 import { watch } from "./watch.js";
 

@@ -102,7 +102,6 @@ export class View {
 
   /** skip goes some milliseconds on or back. */
   async skip(ms) {
-    if (this.about.tick_ms) return this.goto(this.tick + ms / this.about.tick_ms);
     const now = this.ms();
     if (now !== null) this.goto(await this.tickAt(now + ms));
   }
