@@ -127,28 +127,25 @@ func pageURL(q url.Values, after string) string {
 }
 
 // excerpt returns the part of a folder that a request wants.
-func (t *tree) excerpt(ctx context.Context, way nodes.Way, l listing) (p excerpt, err error) {
-	p.way = way
+func (t *tree) excerpt(ctx context.Context, way nodes.Way, l listing) (excerpt, error) {
 	dir, n, err := t.snapshot(ctx, way.Last().Dir)
 	if err != nil {
-		return p, err
+		return excerpt{}, err
 	}
-	p.dir = dir
-	err = t.within(ctx, func(ctx context.Context) error {
+	return made(ctx, t, func(ctx context.Context) (excerpt, error) {
+		p := excerpt{way: way, dir: dir}
 		if l.after != "" {
 			if p.from, err = search(ctx, dir, n, l.after+"\x00"); err != nil {
-				return err
+				return p, err
 			}
 		}
-		p.to, p.next = min(p.from+l.limit, n), ""
-		if p.to < n {
+		if p.to = min(p.from+l.limit, n); p.to < n {
 			name, _, err := nodes.AppendName(ctx, dir, nil, p.to-1)
 			p.next = string(name)
-			return err
+			return p, err
 		}
-		return nil
+		return p, nil
 	})
-	return p, err
 }
 
 // search returns the index of the first of n names that is name or later.
