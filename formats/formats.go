@@ -124,9 +124,9 @@ type Format struct {
 	// tied to these bytes.
 	Steady func(h Head, r ReaderAt) ReaderAt
 
-	// Tree returns the tree of a recording, and the tables that its directory tables/ shows
-	// (docs/tree/tables.md), if it has any. It reads nothing.
-	Tree func(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker)
+	// Tree returns the tree of a recording, and what returns the tables that its directory tables/
+	// shows (docs/tree/tables.md), the same ones each time; nil: it has none. It reads nothing.
+	Tree func(rec Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker)
 
 	// Summary returns what a person wants to know first: with an Index all, with
 	// nil what the head says.

@@ -273,7 +273,7 @@ func TestArchiveFileKeepsItsValues(t *testing.T) {
 	write(t, dir, "one", "RECone")
 	fsys := formatstest.OpenLocal(t, dir)
 	nested := rec
-	nested.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	nested.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Bytes([]byte("inner"))})
 		return nodes.List(nodes.Entry{Name: "d", Dir: inner}, rec.RawEntry()), nil
 	}
@@ -307,7 +307,7 @@ func TestHeldDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "one.rec", "RECone")
 	nested, trees := rec, []weak.Pointer[[]byte]{}
-	nested.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	nested.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		content := []byte("inner")
 		trees = append(trees, weak.Make(&content))
 		inner := nodes.List(nodes.Entry{Name: "f", File: nodes.Func(func(context.Context) ([]byte, error) { return content, nil })})
@@ -379,7 +379,7 @@ func TestLinkedSegment(t *testing.T) {
 func TestArchiveOfOneInSegments(t *testing.T) {
 	dir := t.TempDir()
 	named := parts
-	named.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	named.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		return nodes.List(nodes.Entry{Name: rec.Name, File: nodes.Bytes(nil)}), nil
 	}
 	write(t, dir, "run/first.part", "1")

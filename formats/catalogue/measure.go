@@ -15,8 +15,8 @@ import (
 
 // tablesOf returns the tables that a recording has, sorted by name.
 func tablesOf(o *recordings.Opened) (list []ledger.Table) {
-	for i := range o.Tables {
-		list = append(list, ledger.Table{Name: o.Tables[i].Name, Size: ledger.Unknown})
+	for _, t := range o.Tables() {
+		list = append(list, ledger.Table{Name: t.Name, Size: ledger.Unknown})
 	}
 	slices.SortFunc(list, func(a, b ledger.Table) int { return strings.Compare(a.Name, b.Name) })
 	return list
@@ -27,8 +27,7 @@ func tablesOf(o *recordings.Opened) (list []ledger.Table) {
 // one file has for all recordings. start is that of the recording.
 func measure(ctx context.Context, r archive.Recording, o *recordings.Opened, start *string, list []ledger.Table) error {
 	format := r.Format()
-	for i := range o.Tables {
-		m := &o.Tables[i]
+	for _, m := range o.Tables() {
 		single := format.SingleTable(m.Name)
 		sized := format.Beside == nil && (m.Counted == nil || m.Counted(ctx))
 		if !sized && single == nil {

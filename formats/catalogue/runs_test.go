@@ -51,7 +51,7 @@ func raced() formats.Format {
 			return readAll(ctx, in)
 		},
 		ReadIndex: func(_ formats.Input, _ formats.Head, saved []byte) (formats.Index, error) { return headOf(saved), nil },
-		Tree: func(r formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		Tree: func(r formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			return nodes.List(formats.IndexEntry(nodes.Func(func(ctx context.Context) ([]byte, error) {
 				_, err := r.Index(ctx)
 				return []byte("{}\n"), err

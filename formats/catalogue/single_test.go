@@ -36,7 +36,7 @@ func numbered(trees *atomic.Int32) formats.Format {
 	f := raced()
 	f.Single = []columnar.Table{{Name: "numbers", Columns: numbersColumns}}
 	plain := f.Tree
-	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		trees.Add(1)
 		dir, _ := plain(r, c)
 		index, _ := nodes.Lookup(context.Background(), dir, "index.json")
@@ -45,7 +45,8 @@ func numbered(trees *atomic.Int32) formats.Format {
 			n, _ := strconv.Atoi(string(r.Head.(headOf)[3:]))
 			return numbersTable(n), err
 		}}}
-		return nodes.List(index, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, list)}), list
+		tables := func() []columnar.Maker { return list }
+		return nodes.List(index, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, tables)}), tables
 	}
 	f.Summary = func(_ context.Context, r formats.Recording, _ formats.Index) (s formats.Summary, err error) {
 		switch n := len(r.Head.(headOf)); {

@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"context"
-	"slices"
 
 	"recfs/formats/archive"
 	"recfs/formats/columnar"
@@ -30,8 +29,8 @@ func (t tableRef) load(ctx context.Context) (*parquet.Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(o.Tables, func(m columnar.Maker) bool { return m.Name == t.name })
-	if i < 0 {
+	table := o.Table(t.name)
+	if table == nil {
 		return nil, nodes.NotExist("lookup", t.name)
 	}
 	format := recording.Format()
@@ -44,7 +43,7 @@ func (t tableRef) load(ctx context.Context) (*parquet.Named, error) {
 		s.take(k, true)
 		return originOf(t.path, s.Start), nil
 	}
-	return &parquet.Named{Table: &o.Tables[i], Format: format.Name, Timeless: format.Timeless, Origin: origin}, nil
+	return &parquet.Named{Table: table, Format: format.Name, Timeless: format.Timeless, Origin: origin}, nil
 }
 
 // A tableFile is a table as a file, whose recording is opened when it is read, or its size is not

@@ -68,7 +68,7 @@ func tabled(opens *atomic.Int32) formats.Format {
 // withTables is rec with the tables that a function gives.
 func withTables(tables func(in formats.Input, body func(context.Context) (string, error)) []columnar.Maker) formats.Format {
 	f := rec
-	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		plain, _ := rec.Tree(r, c)
 		body, _ := nodes.Lookup(context.Background(), plain, "body")
 		list := tables(r.Input, func(ctx context.Context) (string, error) {
@@ -78,7 +78,8 @@ func withTables(tables func(in formats.Input, body func(context.Context) (string
 		if list == nil {
 			return plain, nil
 		}
-		return nodes.List(body, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, list)}), list
+		shown := func() []columnar.Maker { return list }
+		return nodes.List(body, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, shown)}), shown
 	}
 	return f
 }
@@ -308,7 +309,7 @@ func (f countedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, erro
 func measuredTables(trees *atomic.Int32) formats.Format {
 	f := raced()
 	plain := f.Tree
-	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	f.Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		trees.Add(1)
 		dir, _ := plain(r, c)
 		index, _ := nodes.Lookup(context.Background(), dir, "index.json")
@@ -317,7 +318,8 @@ func measuredTables(trees *atomic.Int32) formats.Format {
 			return strings.Repeat("row", int(r.Size)), err
 		}
 		list := []columnar.Maker{textTable("rows", rows), unmeasured(textTable("made", rows))}
-		return nodes.List(index, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, list)}), list
+		tables := func() []columnar.Maker { return list }
+		return nodes.List(index, nodes.Entry{Name: "tables", Dir: parquet.Dir(c, r.Input, f.Name, tables)}), tables
 	}
 	return f
 }
@@ -438,9 +440,9 @@ func TestTablesOfAnotherSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		tree := m.formats[0].Tree
-		m.formats[0].Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		m.formats[0].Tree = func(r formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			dir, list := tree(r, c)
-			list[0] = textTable("rows", func(context.Context) (string, error) { return "longer" + strings.Repeat("row", int(r.Size)), nil })
+			list()[0] = textTable("rows", func(context.Context) (string, error) { return "longer" + strings.Repeat("row", int(r.Size)), nil })
 			return dir, list
 		}
 		if text, err := read(t, m.start(t), table); !errors.Is(err, nodes.ErrStale) {

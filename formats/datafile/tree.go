@@ -4,6 +4,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"slices"
+	"sync"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -36,7 +37,7 @@ func New(opt Options) formats.Format {
 		Scan:       scan,
 		ReadIndex:  readIndex,
 		Keep:       keep,
-		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			return root(newTree(rec, c), opt.mapres(rec.Input))
 		},
 		Summary: summary,
@@ -63,8 +64,8 @@ func match(head []byte) bool {
 }
 
 // root returns the tree of a datafile (docs/tree/datafile.md), and its tables.
-func root(t *tree, mapres []iofs.FS) (nodes.Dir, []columnar.Maker) {
-	m, r, pictures, tables := t.m, t.r, newPictures(t, mapres), t.tables()
+func root(t *tree, mapres []iofs.FS) (nodes.Dir, func() []columnar.Maker) {
+	m, r, pictures, tables := t.m, t.r, newPictures(t, mapres), sync.OnceValue(t.tables)
 	files := []nodes.Entry{
 		{Name: "header.json", File: t.HeadText("header.json", 0, t.headerText)},
 		{Name: "map.json", File: t.HeadText("map.json", 0, t.mapText)},

@@ -120,7 +120,7 @@ func TestRowsOfLongChunk(t *testing.T) {
 	if err != nil || len(all) != frames {
 		t.Fatal(len(all), err)
 	}
-	for _, m := range o.Tables[:2] {
+	for _, m := range o.Tables()[:2] {
 		table, err := m.Make(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ type tree struct {
 type partKey struct{ chunk, part int }
 
 // NewTree declares the views of a recording.
-func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	t := &tree{Tree: views.New[Index](rec.Format, rec.Recording, c), rec: rec}
 	t.Check = func(x *Index) error {
 		if x.Bytes != rec.Size {
@@ -90,7 +90,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
 			Numbers: (*Index).numbers, Clock: t.clock, Listed: true,
 			Make: t.tick, Long: t.longTick, Run: (*Index).run, Each: t.eachTick,
 		},
-		Tables: t.tables(),
+		Tables: t.tables,
 		Play:   t.playing(),
 		Files: []nodes.Entry{
 			{Name: "scores.json", File: t.File(func(x *Index) (nodes.File, error) {

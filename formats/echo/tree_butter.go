@@ -26,7 +26,7 @@ func NewButter(o Options) formats.Format {
 	}
 }
 
-func newButterTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+func newButterTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	h := rec.Head.(*butterHead)
 	r := &butterReader{h, rec.ReaderAt}
 	encoder := NewEncoder(h.Match())

@@ -24,7 +24,7 @@ var Replay = formats.Format{
 	Summary:   replaySummary,
 }
 
-func newReplayTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+func newReplayTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	h := rec.Head.(*replayHead)
 	r := &replayReader{newContainer(h, rec.ReaderAt)}
 	return NewTree(Recording{

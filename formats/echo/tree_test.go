@@ -195,13 +195,13 @@ func testFormat(frames []Frame, scans *int) formats.Format {
 		ReadIndex: func(in formats.Input, _ formats.Head, saved []byte) (formats.Index, error) {
 			return ReadIndex("test", true, saved, in.Size, UnknownChunks, nil)
 		},
-		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			return testTree(rec, frames, c)
 		},
 	}
 }
 
-func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	return NewTree(Recording{
 		Recording: rec, Format: "test", Text: true, Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
 		NumChunks: UnknownChunks,

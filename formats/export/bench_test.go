@@ -41,8 +41,9 @@ func remembering(f formats.Format) formats.Format {
 	}
 	var known sync.Map
 	tree := f.Tree
-	f.Tree = func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
-		dir, makers := tree(rec, c)
+	f.Tree = func(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
+		dir, tables := tree(rec, c)
+		makers := tables()
 		for i := range makers {
 			name, load := makers[i].Name, makers[i].Make
 			makers[i].Make = func(ctx context.Context) (columnar.Table, error) {
@@ -62,7 +63,7 @@ func remembering(f formats.Format) formats.Format {
 				return t, err
 			}
 		}
-		return dir, makers
+		return dir, tables
 	}
 	return f
 }

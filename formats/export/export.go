@@ -59,8 +59,9 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 		return nil, err
 	}
 	var files []File
-	for i := range o.Tables {
-		t := &o.Tables[i]
+	list := o.Tables()
+	for i := range list {
+		t := &list[i]
 		if !wanted(t.Name) {
 			continue
 		}

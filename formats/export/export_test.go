@@ -186,14 +186,14 @@ func rec(variant string, rows func(ctx context.Context, w whole, group int) erro
 		Summary: func(context.Context, formats.Recording, formats.Index) (formats.Summary, error) {
 			return formats.Summary{Complete: true}, nil
 		},
-		Tree: func(r formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		Tree: func(r formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			w := r.Head.(whole)
 			half := len(w) / 2
 			groups := []columnar.Group{
 				{Rows: half, Columns: make([]columnar.Counts, 1)}, {Rows: len(w) - half, Chunk: 1, Columns: make([]columnar.Counts, 1)},
 			}
 			groups = slices.DeleteFunc(groups, func(g columnar.Group) bool { return g.Rows == 0 })
-			return nodes.List(), []columnar.Maker{columnar.NewMaker("bytes", columns,
+			list := []columnar.Maker{columnar.NewMaker("bytes", columns,
 				func(context.Context) ([]columnar.Group, error) { return groups, nil },
 				func(ctx context.Context, b *columnar.Batch, chunk int) error {
 					for _, x := range w[chunk*half:] {
@@ -201,6 +201,7 @@ func rec(variant string, rows func(ctx context.Context, w whole, group int) erro
 					}
 					return rows(ctx, w, chunk)
 				})}
+			return nodes.List(), func() []columnar.Maker { return list }
 		},
 	}
 }

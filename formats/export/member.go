@@ -49,8 +49,8 @@ func (m *Member) load(ctx context.Context) error {
 		return err
 	}
 	m.Tables, m.Known, m.made, m.counts = nil, true, m.Recording.made(o), map[string]count{}
-	for i := range o.Tables {
-		m.Tables = append(m.Tables, o.Tables[i].Name)
+	for _, t := range o.Tables() {
+		m.Tables = append(m.Tables, t.Name)
 	}
 	if len(m.Tables) == 0 {
 		return nil
@@ -66,14 +66,14 @@ func (m *Member) load(ctx context.Context) error {
 	if m.sum, err = sumOf(ctx, o); err != nil {
 		return err
 	}
-	for i := range o.Tables {
-		t, err := o.Tables[i].Make(ctx)
+	for _, made := range o.Tables() {
+		t, err := made.Make(ctx)
 		n := count{columns: t.Columns, err: err}
 		for g := range t.Groups {
 			n.rows += int64(t.Groups[g].Rows)
 			n.bytes += parquet.ValuesSize(&t, g)
 		}
-		m.counts[o.Tables[i].Name] = n
+		m.counts[made.Name] = n
 	}
 	return nil
 }
@@ -90,11 +90,11 @@ func (m *Member) fill(ctx context.Context, b *columnar.Batch, table string, from
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(o.Tables, func(t columnar.Maker) bool { return t.Name == table })
-	if at < 0 {
+	of := o.Table(table)
+	if of == nil {
 		return nodes.ErrStale
 	}
-	t, err := o.Tables[at].Make(ctx)
+	t, err := of.Make(ctx)
 	if err != nil {
 		return err
 	}

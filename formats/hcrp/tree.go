@@ -55,7 +55,7 @@ func match(head []byte) bool {
 }
 
 // newTree declares the views of a recording.
-func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	if l, ok := src.Head.(*ruin); ok {
 		return l.dir(src.Input, c), nil
 	}
@@ -78,7 +78,7 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 	if rec.schema == nil {
 		game.Files = append(game.Files, nodes.Entry{Name: "ticks.hex", Dir: rec.numbered(".txt", rec.hexFile)})
 	} else {
-		game.Ticks, game.States, game.Tables, game.Play = rec.ticks(), rec.states(), rec.tables(), rec.playing()
+		game.Ticks, game.States, game.Tables, game.Play = rec.ticks(), rec.states(), rec.tables, rec.playing()
 		game.Files = append(game.Files,
 			nodes.Entry{Name: "lines", Dir: rec.numbered(".jsonl", rec.chunkFile(func(c *chunk) ([]byte, error) { return c.Lines(), nil }))},
 			nodes.Entry{Name: "tracks", Dir: rec.Listing("tracks", rec.trackList)},

@@ -22,7 +22,7 @@ var Format = formats.Format{
 	ReadIndex:  readIndex,
 	Steady:     steady,
 	HoldsBack:  true,
-	Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		return newTree(rec, c).dir()
 	},
 	Summary: summary,
@@ -41,16 +41,12 @@ func newTree(rec formats.Recording, c *cache.Cache) *recording {
 	return r
 }
 
-func (rec *recording) dir() (nodes.Dir, []columnar.Maker) {
+func (rec *recording) dir() (nodes.Dir, func() []columnar.Maker) {
 	return rec.Dir(views.Game[index]{
 		Header:   rec.headerDocument,
 		Index:    rec.Text("index.json", 0, rec.indexText),
 		Metadata: nodes.Bytes(rec.header.lines),
-		Tables: []views.Table[index]{
-			{Name: ticksTable, Columns: ticksColumns, Groups: (*index).tickGroups, Fill: rec.fillTicks},
-			{Name: heroesTable, Columns: heroesColumns, Groups: func(x *index) []columnar.Group { return x.heroes.Groups() }, Fill: rec.fillHeroes},
-			{Name: commandsTable, Columns: commandsColumns, Groups: func(x *index) []columnar.Group { return x.commandGroups }, Fill: rec.fillCommands},
-		},
+		Tables:   rec.tables,
 		Files: []nodes.Entry{
 			{Name: "chunks", Dir: rec.listing(chunksDir)},
 			{Name: "lines", Dir: rec.listing(linesDir)},

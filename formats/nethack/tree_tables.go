@@ -5,8 +5,18 @@ import (
 	"errors"
 
 	"recfs/formats/columnar"
+	"recfs/formats/views"
 	"recfs/nodes"
 )
+
+// tables are those of the log.
+func (rec *recording) tables() []views.Table[index] {
+	return []views.Table[index]{
+		{Name: ticksTable, Columns: ticksColumns, Groups: (*index).tickGroups, Fill: rec.fillTicks},
+		{Name: heroesTable, Columns: heroesColumns, Groups: func(x *index) []columnar.Group { return x.heroes.Groups() }, Fill: rec.fillHeroes},
+		{Name: commandsTable, Columns: commandsColumns, Groups: func(x *index) []columnar.Group { return x.commandGroups }, Fill: rec.fillCommands},
+	}
+}
 
 // errFull ends a visit when there are rows enough.
 var errFull = errors.New("all rows are there")

@@ -67,7 +67,7 @@ func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Sou
 type Opened struct {
 	formats.Recording
 	Dir    nodes.Dir
-	Tables []columnar.Maker
+	tables func() []columnar.Maker // nil: there are none
 
 	Kept bool // on disk, if there is one, the index is kept
 
@@ -220,6 +220,23 @@ func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 		x, err := get(ctx)
 		return x.damage, err
 	}
-	o.Dir, o.Tables = src.Format.Tree(o.Recording, s.c)
+	o.Dir, o.tables = src.Format.Tree(o.Recording, s.c)
 	return o
+}
+
+// Tables returns the tables of the recording.
+func (o *Opened) Tables() []columnar.Maker {
+	if o.tables == nil {
+		return nil
+	}
+	return o.tables()
+}
+
+// Table returns the table of a name, nil if the recording has none.
+func (o *Opened) Table(name string) *columnar.Maker {
+	list := o.Tables()
+	if i := slices.IndexFunc(list, func(t columnar.Maker) bool { return t.Name == name }); i >= 0 {
+		return &list[i]
+	}
+	return nil
 }

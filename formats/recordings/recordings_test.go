@@ -62,7 +62,7 @@ func lines(passes *[]int64) formats.Format {
 			}
 			return text(b), nil
 		},
-		Tree: func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		Tree: func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			return nodes.List(nodes.Entry{Name: "index", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
 				x, err := rec.Index(ctx)
 				if err != nil {

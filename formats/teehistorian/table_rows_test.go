@@ -70,7 +70,7 @@ func tableOfIndex(t rapid.TB, in formats.Input, h *header, x *index, n int) colu
 	t.Helper()
 	rec := formats.Recording{Input: in, Head: h, Index: func(context.Context) (formats.Index, error) { return x, nil }}
 	_, makers := newTree(rec, cache.New(1<<20, nil), Options{})
-	table, err := makers[1+n].Make(context.Background())
+	table, err := makers()[1+n].Make(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

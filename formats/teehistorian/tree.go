@@ -34,7 +34,7 @@ func New(opt Options) formats.Format {
 		Scan:       scan,
 		Prefixes:   true,
 		ReadIndex:  readIndex,
-		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			return newTree(rec, c, opt)
 		},
 		Summary: summary,
@@ -42,7 +42,7 @@ func New(opt Options) formats.Format {
 }
 
 // newTree declares the views of a recording.
-func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, []columnar.Maker) {
+func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, func() []columnar.Maker) {
 	h := rec.Head.(*header)
 	t := &tree{Tree: views.New[index](name, rec, c), header: h, start: h.startTime(), readMap: opt.Map}
 	t.names = cache.NewMemo(c, t.loadNames)
@@ -65,12 +65,12 @@ func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, []c
 			Numbers: (*index).numbers, Clock: t.clock, Opens: t.hasState,
 			Make: t.doc(true), Run: (*index).run, Each: t.eachDoc(true),
 		},
-		Tables: t.rowTables(),
+		Tables: t.rowTables,
 		Play:   t.play(),
 		Files: []nodes.Entry{
 			{Name: "players.json", File: t.Text("players.json", 0, t.playersJSON)},
 			{Name: "players", Dir: nodes.Lazy(t.players)},
-			{Name: "demos", Dir: t.demosDir()},
+			{Name: "demos", Dir: &demosDir{nodes.Lazy(t.listedDemos), t}},
 			{Name: "export", Dir: nodes.Lazy(t.exports)},
 		},
 	})

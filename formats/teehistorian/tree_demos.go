@@ -58,12 +58,11 @@ type demosDir struct {
 	t         *tree
 }
 
-func (t *tree) demosDir() nodes.Dir {
-	runs := nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
+func (t *tree) listedDemos(context.Context) (nodes.Dir, error) {
+	return nodes.List(nodes.Entry{Name: "runs", Dir: nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
 		r, runs, err := t.allRuns(ctx)
 		return &runsDir{t, r, runs}, err
-	})
-	return &demosDir{nodes.List(nodes.Entry{Name: "runs", Dir: runs}), t}
+	})}), nil
 }
 
 // Snapshot implements nodes.Volatile.

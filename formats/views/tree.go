@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"weak"
 
@@ -94,14 +95,13 @@ type Game[T any] struct {
 	Lines    *Chunks[T]                                        // lines/
 	Ticks    *Documents[T]                                     // ticks/
 	States   *Documents[T]                                     // states/
-	Tables   []Table[T]                                        // tables/
+	Tables   func() []Table[T]                                 // tables/
 	Files    []nodes.Entry                                     // what the format alone has
 	Play     *Play[T]                                          // how it plays
 }
 
 // Dir returns the directory of the recording, and its tables.
-func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
-	tables := t.makers(g.Tables)
+func (t *Tree[T]) Dir(g Game[T]) (dir nodes.Dir, tables func() []columnar.Maker) {
 	var entries []nodes.Entry
 	if g.Header != nil {
 		entries = append(entries, nodes.Entry{Name: "header.json", File: JSON(g.Header)})
@@ -130,10 +130,11 @@ func (t *Tree[T]) Dir(g Game[T]) (nodes.Dir, []columnar.Maker) {
 	if g.States != nil {
 		entries = append(entries, nodes.Entry{Name: "states", Dir: t.Documents("states", g.States)})
 	}
-	if len(g.Tables) > 0 {
+	if g.Tables != nil {
+		tables = sync.OnceValue(func() []columnar.Maker { return t.makers(g.Tables()) })
 		entries = append(entries, nodes.Entry{Name: "tables", Dir: parquet.Dir(t.cache, t.Input, t.Format, tables)})
 	}
-	dir := nodes.List(t.Timed(append(entries, g.Files...))...)
+	dir = nodes.List(t.Timed(append(entries, g.Files...))...)
 	if g.Play != nil {
 		dir = newPlayingDir(dir, g.Play, t.Index, t.cache)
 	}

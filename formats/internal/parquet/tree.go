@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"context"
+	"sync"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -14,15 +15,19 @@ const Extension = ".parquet"
 
 // Dir returns the directory tables/ of a recording: a file for each of its tables. One is made when
 // its file is asked for.
-func Dir(c *cache.Cache, src formats.Input, format string, tables []columnar.Maker) nodes.Dir {
-	r := newFiles(c, func(_ context.Context, t columnar.Table) (*Layout, error) {
-		return NewLayout(t, Metadata(format, t.Name, src.Name)...)
+func Dir(c *cache.Cache, src formats.Input, format string, tables func() []columnar.Maker) nodes.Dir {
+	list := sync.OnceValue(func() nodes.Dir {
+		r := newFiles(c, func(_ context.Context, t columnar.Table) (*Layout, error) {
+			return NewLayout(t, Metadata(format, t.Name, src.Name)...)
+		})
+		var entries []nodes.Entry
+		makers := tables()
+		for i := range makers {
+			entries = append(entries, nodes.Entry{Name: makers[i].Name + Extension, File: r.file(&makers[i])})
+		}
+		return nodes.List(entries...)
 	})
-	entries := make([]nodes.Entry, len(tables))
-	for i := range tables {
-		entries[i] = nodes.Entry{Name: tables[i].Name + Extension, File: r.file(&tables[i])}
-	}
-	return nodes.List(entries...)
+	return nodes.Lazy(func(context.Context) (nodes.Dir, error) { return list(), nil })
 }
 
 // File returns the file of a table that is of no recording. It is made when it is asked for.

@@ -31,7 +31,8 @@ func dirWithin(t *testing.T, budget int64, load func() (columnar.Table, error)) 
 	c := cache.New(budget, nil)
 	t.Cleanup(c.Close)
 	in := formatstest.BytesInput("bad\xff.rec", nil, time.Time{})
-	return parquet.Dir(c, in, "test", []columnar.Maker{{Name: "all", Make: func(context.Context) (columnar.Table, error) { return load() }}})
+	tables := []columnar.Maker{{Name: "all", Make: func(context.Context) (columnar.Table, error) { return load() }}}
+	return parquet.Dir(c, in, "test", func() []columnar.Maker { return tables })
 }
 
 // borrow borrows all of a file.
@@ -197,7 +198,8 @@ func TestMemoryFits(t *testing.T) {
 		table := tableOf(rowsOf(rows))
 		return columnar.Maker{Name: name, Make: func(context.Context) (columnar.Table, error) { return table, nil }}
 	}
-	dir := parquet.Dir(c, formatstest.BytesInput("x", nil, time.Time{}), "test", []columnar.Maker{maker("large", columnar.GroupRows/2), maker("small", 10)})
+	tables := []columnar.Maker{maker("large", columnar.GroupRows/2), maker("small", 10)}
+	dir := parquet.Dir(c, formatstest.BytesInput("x", nil, time.Time{}), "test", func() []columnar.Maker { return tables })
 	large, err := nodes.Lookup(t.Context(), dir, "large.parquet")
 	if err != nil {
 		t.Fatal(err)

@@ -40,8 +40,16 @@ type tree struct {
 	chunks *cache.Memo[int, []score]
 }
 
+// tables are those of the recording.
+func (t *tree) tables() []views.Table[index] {
+	return []views.Table[index]{{
+		Name: "scores", Columns: columns, Groups: func(x *index) []columnar.Group { return x.rows.Groups() },
+		Chunks: (*index).count, Rows: t.rows,
+	}}
+}
+
 // newTree declares the views of a recording.
-func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	t := &tree{Tree: views.New[index](name, rec, c)}
 	t.chunks = cache.NewMemo(c, t.load)
 	return t.Dir(views.Game[index]{
@@ -57,10 +65,7 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker
 			Numbers: (*index).numbers, Clock: t.clock, Opens: t.hasState,
 			Make: t.state, Run: (*index).run, Each: t.eachState,
 		},
-		Tables: []views.Table[index]{{
-			Name: "scores", Columns: columns, Groups: func(x *index) []columnar.Group { return x.rows.Groups() },
-			Chunks: (*index).count, Rows: t.rows,
-		}},
+		Tables: t.tables,
 		Files: []nodes.Entry{
 			{Name: "players.json", File: t.Text("players.json", 0, t.players)},
 			{Name: "export", Dir: nodes.List(

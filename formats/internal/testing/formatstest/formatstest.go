@@ -189,7 +189,7 @@ func Plain(f formats.Format, open func(context.Context, formats.Input) error, tr
 		return blank{}, nil
 	}
 	f.Keep = func(formats.Head) bool { return false }
-	f.Tree = func(rec formats.Recording, c *cache.Cache) (nodes.Dir, []columnar.Maker) {
+	f.Tree = func(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		return tree(rec.Input, c), nil
 	}
 	f.Summary = func(context.Context, formats.Recording, formats.Index) (formats.Summary, error) {
