@@ -83,7 +83,7 @@ export function scene(view) {
     const found = topmost((await getJSON(view.source.file(`states/${tick}.json`), signal)).blocks);
     take(found, found.length ? `${plural(found.length, "column")} of blocks changed until tick ${tick}.` : `No block changed until tick ${tick}.`);
   };
-  const rest = latest(askBlocks, (error) => take([], `The blocks cannot be read. ${error.message}`));
+  const rest = latest(askBlocks, (error) => take([], error.message));
 
   function drawBlocks(ctx, camera) {
     const side = block * camera.scale, inset = side > 6 ? 1 : 0;

@@ -41,7 +41,7 @@ export function watch(view) {
 function grown(view, about) {
   if (!view.timed) return location.reload();
   const longer = about.last > view.last;
-  view.blocks.forget(view.last);
+  view.blocks.forget(longer ? view.last : undefined); // what was missing in between may have come
   Object.assign(view, { about, first: about.first, last: about.last });
   view.tell("grow");
   if (longer) view.say("The recording goes on.");
