@@ -191,11 +191,9 @@ func mountReadOnly(t *testing.T, dir string) {
 // TestUnwritableCache mounts with cache directories on a file system that is full soon and on one
 // that is read-only, empty or with some indexes: all files are right, and the log says it once.
 func TestUnwritableCache(t *testing.T) {
+	nodestest.Long(t)
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")
-	}
-	if testing.Short() {
-		t.Skip("takes seconds")
 	}
 	archive := compressedSamples(t)
 	want := shownSamples(t, archive)
@@ -244,11 +242,9 @@ func expectWarning(t *testing.T, m *cachedMount, reason unix.Errno) {
 // small for all they save, while its files are changed, cut and removed: both mounts always show
 // the right bytes, and so does the next one.
 func TestSharedCacheDamaged(t *testing.T) {
+	nodestest.Long(t)
 	if !canMount() {
 		t.Skip("needs /dev/fuse and root")
-	}
-	if testing.Short() {
-		t.Skip("takes seconds")
 	}
 	const limit = 16 << 10
 	archive := compressedSamples(t)
@@ -273,7 +269,7 @@ func TestSharedCacheDamaged(t *testing.T) {
 	runs, damaged := 0, atomic.Int64{}
 	work.Go(func() {
 		defer cancel()
-		for ; runs < 2 || damaged.Load() < 100 && runs < 20; runs++ {
+		for ; runs < nodestest.Times(2, 1) || damaged.Load() < int64(nodestest.Times(100, 30)) && runs < 20; runs++ {
 			index := recfs(t, append([]string{"index", "--json", smallMemory, archive}, flags...)...)
 			out, _ := index.Output()
 			if n := strings.Count(string(out), `"error"`); n != 1 || index.ProcessState.ExitCode() != exitFailed {
@@ -306,7 +302,7 @@ func TestSharedCacheDamaged(t *testing.T) {
 	}
 	noTemps(t, dir)
 
-	for range 2 { // the second time with all that is saved being sound
+	for range nodestest.Times(2, 1) { // the second time with all that is saved being sound
 		m := mountCached(t, archive, flags...)
 		m.compare(t, want, names)
 		m.end()

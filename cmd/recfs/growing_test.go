@@ -127,9 +127,6 @@ func openTree(t *testing.T, g *grown, root, rel string) (open []*follower) {
 	return open
 }
 
-// readers is how many read one of the files at once.
-const readers = 50
-
 // TestGrowing writes recordings of every format in pieces that end anywhere, while each of their
 // files is open. Those that follow show what the whole recording has there, never anything else
 // before; all others keep their bytes.
@@ -171,7 +168,7 @@ func TestGrowing(t *testing.T) {
 		open = append(open, openTree(t, &g, filepath.Join(mnt, g.name), ".")...)
 	}
 	g := grownSamples["teehistorian"]
-	for range readers {
+	for range nodestest.Times(50, 10) { // readers of one file
 		open = append(open, openTree(t, &g, filepath.Join(mnt, g.name), g.follow[1])...)
 	}
 	first := map[*follower][]byte{}

@@ -384,7 +384,7 @@ func TestFailingSource(t *testing.T) {
 	var right, failed atomic.Int64
 	for range 64 {
 		wg.Go(func() {
-			for range 40 {
+			for range nodestest.Times(40, 10) {
 				name := names[rand.IntN(len(names))]
 				e, err := nodes.Lookup(t.Context(), root, name)
 				if err == nil {
@@ -410,7 +410,7 @@ func TestFailingSource(t *testing.T) {
 	if right.Load() == 0 || failed.Load() == 0 {
 		t.Error("the test means nothing unless some reads fail and some do not")
 	}
-	for i := 0; i < len(names); i += max(1, len(names)/500) { // with so small a cache each of them is decoded again
+	for i := 0; i < len(names); i += max(1, len(names)/nodestest.Times(500, 50)) { // with so small a cache each of them is decoded again
 		name := names[i]
 		e, err := nodes.Lookup(t.Context(), root, name)
 		if err != nil {

@@ -83,7 +83,7 @@ func TestInterruptedHalfway(t *testing.T) {
 func TestInterruptedAnytime(t *testing.T) {
 	nodestest.Long(t)
 	for _, line := range append(printing, "find --index $1", "export tables $1 $2", "diff $1/datafile $1/teehistorian") {
-		for wait := time.Millisecond; wait < 64*time.Millisecond; wait *= 2 {
+		for wait := time.Millisecond; wait < 64*time.Millisecond; wait *= time.Duration(nodestest.Times(2, 6)) {
 			setCacheHome(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			timer := time.AfterFunc(wait, cancel)

@@ -2,13 +2,23 @@ package nodestest
 
 import (
 	"iter"
+	"os"
+	"runtime/debug"
 	"testing"
 )
 
-// Long leaves a test out of a -short run.
+func init() {
+	// Tests collect garbage less often than the program: that saves a fifth of their processor time.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
+
+// Long leaves a test out of a -short run, unless RECFS_LONG is set: then it does what Times says of
+// such a run.
 func Long(t testing.TB) {
 	t.Helper()
-	if testing.Short() {
+	if testing.Short() && os.Getenv("RECFS_LONG") == "" {
 		t.Skip("left out by -short")
 	}
 }
