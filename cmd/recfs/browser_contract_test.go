@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -126,6 +129,48 @@ func TestBrowserAllKeys(t *testing.T) {
 			b.wait("recfs.ready && (" + c.does + ")")
 		}
 	}
+}
+
+// mouse does something with the mouse at a place of what has a data-testid.
+func (b *browser) mouse(kind input.DispatchMouseEventType, testid, x, y string, wheel float64) {
+	b.Helper()
+	at := evaluate[[2]float64](b, fmt.Sprintf(`(() => {
+		const e = document.querySelector("[data-testid=%s]");
+		e.scrollIntoView({ block: "nearest" });
+		const box = e.getBoundingClientRect();
+		return [box.left + %s, box.top + %s];
+	})()`, testid, x, y))
+	must(b.T, chromedp.Do(b.ctx, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: "left", ClickCount: 1, DeltaX: wheel / 1e6, DeltaY: wheel})
+		return err
+	})))
+}
+
+// A mouse drags what is seen, zooms where it is, follows whom it clicks, and scrubs.
+func TestBrowserMouse(t *testing.T) {
+	b := openViewer(t, 1280, 800)
+	b.open("/.view/play/" + busy + "#t=6001&c=1900,900,60")
+	b.text("window.who = recfs.entities.find((e) => e.name === 'racer02')")
+	for _, kind := range []input.DispatchMouseEventType{"mousePressed", "mouseReleased"} {
+		b.mouse(kind, "canvas", "who.sx", "who.sy", 0)
+	}
+	b.wait("recfs.follow === who.id && recfs.camera.x === who.x && (window.camera = recfs.camera)")
+	b.mouse("mousePressed", "canvas", "200", "200", 0)
+	b.mouse("mouseMoved", "canvas", "230", "190", 0)
+	b.mouse("mouseMoved", "canvas", "260", "180", 0)
+	b.mouse("mouseReleased", "canvas", "260", "180", 0)
+	const near = "Math.abs(%s - (%s)) < 0.001 * Math.abs(%[1]s)"
+	b.wait("recfs.follow === null && " + fmt.Sprintf(near, "recfs.camera.x", "camera.x - 60 / camera.scale") + " && " + fmt.Sprintf(near, "recfs.camera.y", "camera.y + 20 / camera.scale"))
+	b.text("window.camera = recfs.camera")
+	b.text("window.under = (c) => c.x + (300 - document.querySelector('[data-testid=canvas]').clientWidth / 2) / c.scale")
+	b.mouse("mouseWheel", "canvas", "300", "300", -120)
+	b.wait("recfs.camera.scale > camera.scale && " + fmt.Sprintf(near, "under(recfs.camera)", "under(camera)"))
+
+	b.mouse("mousePressed", "timeline", "box.width / 2", "20", 0)
+	b.wait("Math.abs(recfs.tick - 12653) <= 40 && recfs.ready")
+	b.mouse("mouseMoved", "timeline", "box.width / 4", "20", 0)
+	b.mouse("mouseReleased", "timeline", "box.width / 4", "20", 0)
+	b.wait("Math.abs(recfs.tick - 6386) <= 40 && recfs.ready && location.hash.includes('t=' + recfs.tick)")
 }
 
 // Whoever has no mouse gets to every control, sees where that is, and works it.

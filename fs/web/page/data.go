@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -74,11 +75,8 @@ func (s *Site) data(w Writer, r *http.Request, rest string) error {
 func (s *Site) body(ctx context.Context, h handler, q *query) (body []byte, err error) {
 	err = s.Within(ctx, func(ctx context.Context) error {
 		value, err := h.make(ctx, &s.Tree, q)
-		if err == nil {
-			err = q.err()
-		}
-		if err != nil {
-			return err
+		if err = cmp.Or(err, q.err()); err != nil {
+			return refused(err)
 		}
 		body, err = encode(value)
 		return err

@@ -32,16 +32,13 @@ func events(ctx context.Context, t *Tree, q *query) (any, error) {
 	if kinds := q.text("kind"); kinds != "" {
 		ask.Kinds = strings.Split(kinds, ",")
 	}
-	if err := q.err(); err != nil {
-		return nil, err
-	}
-	rec, err := t.playing(ctx, q.name)
+	rec, err := t.playing(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	found, err := rec.Events(ctx, ask)
 	if err != nil {
-		return nil, refused(err)
+		return nil, err
 	}
 	return eventsAnswer{shownEvents(found.Rows, ask.Told), found.Searched, found.Next}, nil
 }

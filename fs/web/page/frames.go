@@ -15,16 +15,13 @@ import (
 func frames(ctx context.Context, t *Tree, q *query) (any, error) {
 	block, step := q.number("block", 0, 0, math.MaxInt64), q.number("step", 1, 1, 64)
 	told := q.flag("secrets")
-	if err := q.err(); err != nil {
-		return nil, err
-	}
-	rec, err := t.playing(ctx, q.name)
+	rec, err := t.playing(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	b, err := rec.Frames(ctx, block, int(step))
 	if err != nil {
-		return nil, refused(err)
+		return nil, err
 	}
 	return encodeBlock(b, block, step, told), nil
 }

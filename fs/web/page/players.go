@@ -17,10 +17,7 @@ type playersAnswer struct {
 // players answers with those who took part and have a name that fits.
 func players(ctx context.Context, t *Tree, q *query) (any, error) {
 	after, limit := int(q.number("after", 0, 0, math.MaxInt32)), int(q.number("limit", 100, 1, 1000))
-	if err := q.err(); err != nil {
-		return nil, err
-	}
-	rec, err := t.playing(ctx, q.name)
+	rec, err := t.playing(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -71,9 +71,13 @@ func (t *Tree) recording(ctx context.Context, name string) (play.Recording, erro
 	return nil, &muteError{"Recordings of this format do not play here. Their files are in the folder."}
 }
 
-// playing is recording for who cannot do with less: what does not play is not there.
-func (t *Tree) playing(ctx context.Context, name string) (play.Recording, error) {
-	rec, err := t.recording(ctx, name)
+// playing returns the recording that a query asks for, unless the query is bad. What does not play
+// is not there.
+func (t *Tree) playing(ctx context.Context, q *query) (play.Recording, error) {
+	if err := q.err(); err != nil {
+		return nil, err
+	}
+	rec, err := t.recording(ctx, q.name)
 	if mute, ok := errors.AsType[*muteError](err); ok {
 		err = &Refusal{http.StatusNotFound, mute.reason}
 	}

@@ -31,17 +31,10 @@ function rows(screens) {
 export function decode(raw) {
   const n = raw.frames;
   return {
-    block: raw.block, step: raw.step, first: raw.first, frames: n, ms: raw.ms ?? null,
-    last: raw.first + (n - 1) * raw.step, events: raw.events, more: raw.events_more,
-    tracks: raw.tracks.map((t) => ({
-      id: t.id, name: t.name, team: t.team, kind: t.kind, color: t.color, at: t.at, n: t.n,
-      x: sums(t.x), y: sums(t.y), z: sums(t.z), a: sums(t.a), s: runs(t.s, t.n),
-    })),
-    game: raw.game && {
-      clock: raw.game.clock, blue: runs(raw.game.blue, n), orange: runs(raw.game.orange, n),
-      status: runs(raw.game.status, n),
-    },
-    ticks: raw.ticks, turns: raw.turns, screens: rows(raw.screens), plain: rows(raw.plain),
+    ...raw, last: raw.first + (n - 1) * raw.step, more: raw.events_more,
+    tracks: raw.tracks.map((t) => ({ ...t, x: sums(t.x), y: sums(t.y), z: sums(t.z), a: sums(t.a), s: runs(t.s, t.n) })),
+    game: raw.game && { clock: raw.game.clock, blue: runs(raw.game.blue, n), orange: runs(raw.game.orange, n), status: runs(raw.game.status, n) },
+    screens: rows(raw.screens), plain: rows(raw.plain),
   };
 }
 
@@ -97,9 +90,7 @@ export function stateAt(b, tick, next, unit) {
       entities.push(entity(t, j, to, 0, u, leap));
     }
   }
-  const game = b.game && {
-    clock: b.game.clock?.[i], blue: b.game.blue?.[i], orange: b.game.orange?.[i], status: b.game.status?.[i],
-  };
+  const game = b.game && Object.fromEntries(Object.entries(b.game).map(([key, column]) => [key, column?.[i]]));
   return { tick, block: b, frame: i, entities, game, screen: b.screens?.[i] ?? null, plain: b.plain?.[i] ?? null };
 }
 

@@ -68,7 +68,7 @@ export function keys(view) {
   };
   const all = [...timed, ...(view.scene.actions ?? []), ...camera, ["/", "", "search", () => view.focus("event-search", "compare")], ["?", "", "all keys", help]];
   const list = el("dl", {}, ...all.flatMap(([key, , text]) => [el("dt", {}, sign(key)), el("dd", {}, text)]));
-  const box = el("details", { "data-testid": "help", className: "help" }, el("summary", { title: "All keys (?)" }, "? Keys"), el("div", {}, list, close));
+  const box = el("details", { "data-testid": "help", className: "help" }, el("summary", { title: "All keys (?)" }, "? Keys"), el("div", {}, close, list));
   addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.altKey || e.metaKey) return;
     if (e.key === "Escape") {

@@ -38,10 +38,8 @@ function knobMover(view, slider, knob, span) {
     if (tick === told || (view.playing && now < said + 1000)) return;
     said = now;
     told = tick;
-    slider.setAttribute("aria-valuemin", view.first);
-    slider.setAttribute("aria-valuemax", view.last);
-    slider.setAttribute("aria-valuenow", Math.floor(tick));
-    slider.setAttribute("aria-valuetext", place(view, tick, true));
+    const values = { min: view.first, max: view.last, now: Math.floor(tick), text: place(view, tick, true) };
+    for (const [name, value] of Object.entries(values)) slider.setAttribute(`aria-value${name}`, value);
   };
 }
 
