@@ -22,25 +22,30 @@ var completionTime = 2 * time.Second
 
 // pathCandidates completes a path, also where it leads into a recording.
 func pathCandidates(ctx context.Context, prefix string) []string {
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{})
-	if err != nil {
-		return nil
-	}
-	defer a.close()
 	dir, start := path.Split(prefix)
 	var out []string
-	for _, name := range a.expand(ctx, []string{cmp.Or(fromHome(dir), ".")}) {
-		if e, err := a.resolve(ctx, name); err == nil && e.Dir != nil {
-			out = append(out, startingWith(ctx, e, dir, start)...)
+	looking(ctx, func(ctx context.Context, a *archive) {
+		for _, name := range a.expand(ctx, []string{cmp.Or(fromHome(dir), ".")}) {
+			if e, err := a.resolve(ctx, name); err == nil && e.Dir != nil {
+				out = append(out, startingWith(ctx, e, dir, start)...)
+			}
+			if len(out) >= maxCandidates {
+				break
+			}
 		}
-		if len(out) >= maxCandidates {
-			break
-		}
-	}
+	})
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// looking calls look with the flags' defaults, for as long as somebody waits.
+func looking(ctx context.Context, look func(context.Context, *archive)) {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	if a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{}); err == nil {
+		defer a.close()
+		look(ctx, a)
+	}
 }
 
 // fromHome returns a path as the shell gives it that begins with ~/.
@@ -53,19 +58,14 @@ func fromHome(name string) string {
 
 // playerCandidates returns the players of the recordings in args whose names begin with prefix.
 func playerCandidates(ctx context.Context, args []string, prefix string) (out []string) {
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{})
-	if err != nil {
-		return nil
-	}
-	defer a.close()
-	for _, arg := range args {
-		if e, err := a.resolve(ctx, sourceOf(fromHome(arg))); err == nil {
-			known, _, _ := catalogue.Summarize(ctx, e.Dir)
-			out = append(out, withPrefix(known.Players, prefix)...)
+	looking(ctx, func(ctx context.Context, a *archive) {
+		for _, arg := range args {
+			if e, err := a.resolve(ctx, sourceOf(fromHome(arg))); err == nil {
+				known, _, _ := catalogue.Summarize(ctx, e.Dir)
+				out = append(out, withPrefix(known.Players, prefix)...)
+			}
 		}
-	}
+	})
 	return slices.DeleteFunc(out, func(name string) bool { return printable(name) != name }) // shells take one a line
 }
 

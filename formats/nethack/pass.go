@@ -208,7 +208,7 @@ func (p *indexer) load(t *tick, l line) error {
 		err = p.re.diff(blob, true)
 		t.format = p.re.format
 	default:
-		p.re.look(blob)
+		_, _ = p.re.look(blob) // what does not decode is no worse
 		t.format = p.re.format
 	}
 	if !t.backup && !hasBase {

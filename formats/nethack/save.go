@@ -56,10 +56,8 @@ func (r *rebuilder) release() []byte {
 // diff applies a diff line to the save. check is false where the checksum was found right before.
 // After an error there is no save.
 func (r *rebuilder) diff(blob []byte, check bool) error {
-	r.format = noDiff
-	data, err := decodeBlob(blob)
+	data, err := r.look(blob)
 	if err == nil {
-		r.format = formatOf(data)
 		err = r.apply(data, check)
 	}
 	if err != nil {
@@ -82,13 +80,13 @@ func (r *rebuilder) apply(diff []byte, check bool) error {
 	return nil
 }
 
-// look tells the format of a diff that has no save to start from.
-func (r *rebuilder) look(blob []byte) {
+// look returns a diff, and notes its format.
+func (r *rebuilder) look(blob []byte) (data []byte, err error) {
 	r.format = noDiff
-	data, err := decodeBlob(blob)
-	if err == nil {
+	if data, err = decodeBlob(blob); err == nil {
 		r.format = formatOf(data)
 	}
+	return data, err
 }
 
 func isSave(b []byte) bool { return len(b) >= minSave && saveTurn(b) >= 0 }

@@ -15,14 +15,19 @@ import (
 // A Folder is a Store on this machine. It need not be there before something is put into it.
 type Folder string
 
-// Fetch implements Store.
-func (f Folder) Fetch(_ context.Context, key string, limit int64) ([]byte, error) {
+// open opens the file of a key.
+func (f Folder) open(key string) (*os.File, error) {
 	root, err := outfile.OpenDir(filepath.Dir(f.at(key)))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	file, err := outfile.OpenRegular(root, filepath.Base(f.at(key)))
+	return outfile.OpenRegular(root, filepath.Base(f.at(key)))
+}
+
+// Fetch implements Store.
+func (f Folder) Fetch(_ context.Context, key string, limit int64) ([]byte, error) {
+	file, err := f.open(key)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +51,7 @@ func (f Folder) Names(_ context.Context, dir string) ([]string, error) {
 
 // Open implements Store.
 func (f Folder) Open(_ context.Context, key string) (cache.BehindFile, error) {
-	root, err := outfile.OpenDir(filepath.Dir(f.at(key)))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	file, err := outfile.OpenRegular(root, filepath.Base(f.at(key)))
+	file, err := f.open(key)
 	if err != nil {
 		return nil, err
 	}
