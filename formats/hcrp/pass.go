@@ -254,7 +254,7 @@ func (s *indexer) addRange(r tickRange, c *chunk, size int64) {
 		}
 	}
 	s.played += size
-	w := sizer{indexer: s, chunk: c, ghost: ghostRows{replay: s.replay}, rows: map[int]int64{}}
+	w := sizer{indexer: s, ghost: ghostRows{replay: s.replay}, rows: map[int]int64{}}
 	s.replay.play(&r, c, r.Last, &w)
 	r.Ghost = w.ghost.size
 	for _, k := range slices.Sorted(maps.Keys(w.rows)) {
@@ -280,6 +280,8 @@ type sizer struct {
 	rows  map[int]int64 // bytes, by track
 	buf   []byte
 }
+
+func (w *sizer) begin(_ *tickRange, c *chunk) { w.chunk = c }
 
 func (w *sizer) event(t *tick, k int, placed bool) {
 	e := &w.chunk.events[k]

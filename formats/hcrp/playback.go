@@ -37,8 +37,8 @@ func (t *playback) start(k int) (*replay, error) {
 	return p, err
 }
 
-// play plays a tick range up to a tick. The observer, if any, is made for its chunk.
-func (t *playback) play(ctx context.Context, p *replay, number int, through int64, watch func(*chunk) observer) error {
+// play plays a tick range up to a tick. w may be nil.
+func (t *playback) play(ctx context.Context, p *replay, number int, through int64, w observer) error {
 	s := &t.index.ranges[number]
 	if s.Cut {
 		return nil
@@ -50,21 +50,17 @@ func (t *playback) play(ctx context.Context, p *replay, number int, through int6
 			return err
 		}
 	}
-	var w observer
-	if watch != nil {
-		w = watch(c)
-	}
 	p.play(s, c, through, w)
 	return nil
 }
 
 // walk plays the tick ranges from begin up to end, as long as more, unless it is nil, returns true.
-// watch makes the observers of the replay.
-func (t *playback) walk(ctx context.Context, begin, end int, watch func(*replay) func(int, *chunk) observer, more func() bool) error {
+// watch makes the observer of the replay.
+func (t *playback) walk(ctx context.Context, begin, end int, watch func(*replay) observer, more func() bool) error {
 	p, err := t.before(ctx, begin)
-	observe := watch(p)
+	w := watch(p)
 	for i := begin; err == nil && i < end && (more == nil || more()); i++ {
-		err = t.play(ctx, p, i, t.index.ranges[i].Last, func(c *chunk) observer { return observe(i, c) })
+		err = t.play(ctx, p, i, t.index.ranges[i].Last, w)
 	}
 	return err
 }

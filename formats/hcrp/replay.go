@@ -91,6 +91,9 @@ func (p *replay) follow(e *event) bool {
 
 // An observer sees a tick range being played.
 type observer interface {
+	// begin is called before the tick range is played, with its chunk.
+	begin(s *tickRange, c *chunk)
+
 	// event is called after each event. placed says whether the event gave an entity a position.
 	event(t *tick, k int, placed bool)
 
@@ -103,6 +106,7 @@ type observer interface {
 func (p *replay) play(s *tickRange, c *chunk, through int64, w observer) {
 	p.enter(s, c)
 	if w != nil {
+		w.begin(s, c)
 		w.tick(s.First)
 		defer func() { w.tick(min(s.Last, through) + 1) }()
 	}

@@ -45,6 +45,8 @@ type ghostRows struct {
 	out    *[]byte // to which the rows are appended; nil: they are only measured
 }
 
+func (g *ghostRows) begin(*tickRange, *chunk) { g.coords = g.coords[:0] }
+
 func (g *ghostRows) event(*tick, int, bool) {}
 
 func (g *ghostRows) tick(n int64) {
@@ -91,10 +93,7 @@ type placementRows struct {
 	row    func(n int64, p *placement)
 }
 
-func (w *placementRows) in(_ int, c *chunk) observer {
-	w.chunk = c
-	return w
-}
+func (w *placementRows) begin(_ *tickRange, c *chunk) { w.chunk = c }
 
 func (w *placementRows) event(t *tick, k int, placed bool) {
 	if !placed || t.n < w.first {

@@ -61,12 +61,9 @@ func (t *playback) eachState(ctx context.Context, first, end int, fn func(i int,
 		return nil
 	}
 	w := &stateWalk{ticks: x.ticks, end: end, fn: fn}
-	err := t.walk(ctx, begin, behind, func(p *replay) func(int, *chunk) observer {
+	err := t.walk(ctx, begin, behind, func(p *replay) observer {
 		w.replay = p
-		return func(number int, _ *chunk) observer {
-			w.begin(&x.ranges[number])
-			return w
-		}
+		return w
 	}, func() bool { return w.err == nil })
 	return cmp.Or(err, w.err)
 }
@@ -88,8 +85,8 @@ type stateWalk struct {
 	doc   []byte
 }
 
-// begin begins a tick range.
-func (w *stateWalk) begin(s *tickRange) {
+// begin implements observer.
+func (w *stateWalk) begin(s *tickRange, _ *chunk) {
 	w.chunk, w.known = s.Chunk, false
 	w.goTo(int(w.ticks.search(s.First)))
 }

@@ -28,12 +28,11 @@ func (rec *recording) trackList(x *index) (nodes.Dir, int64) {
 // trackText is the file of the i-th track.
 func (rec *recording) trackText(i int) func(context.Context, *index) (*views.Text, error) {
 	return func(_ context.Context, x *index) (*views.Text, error) {
-		return rec.rowsText(x, trackHead, x.tracks[i].Pieces, func(x *index, p *replay, out *[]byte) func(int, *chunk) observer {
+		return rec.rowsText(x, trackHead, x.tracks[i].Pieces, func(x *index, p *replay, out *[]byte) observer {
 			t := &x.tracks[i]
-			rows := &placementRows{replay: p, lives: map[int64][]*track{t.Entity: {t}}, row: func(n int64, p *placement) {
+			return &placementRows{replay: p, lives: map[int64][]*track{t.Entity: {t}}, row: func(n int64, p *placement) {
 				*out = appendTrackRow(*out, n, &p.pos, nil)
 			}}
-			return rows.in
 		}), nil
 	}
 }
@@ -46,8 +45,8 @@ func (rec *recording) ghostText(_ context.Context, x *index) (*views.Text, error
 			pieces = append(pieces, piece{i, n})
 		}
 	}
-	return rec.rowsText(x, ghostHead, pieces, func(_ *index, p *replay, out *[]byte) func(int, *chunk) observer {
-		return func(int, *chunk) observer { return &ghostRows{replay: p, out: out} }
+	return rec.rowsText(x, ghostHead, pieces, func(_ *index, p *replay, out *[]byte) observer {
+		return &ghostRows{replay: p, out: out}
 	}), nil
 }
 
@@ -59,11 +58,9 @@ type rowsPart struct{ begin, end int }
 // tick range.
 const rowsPerFile = 1 << 20
 
-// rowsText is a CSV file: a head, then the rows of pieces. The observers that watch makes append
+// rowsText is a CSV file: a head, then the rows of pieces. The observer that watch makes appends
 // them to out. Each part of the file begins at a checkpoint, unless a stretch has too many rows.
-func (rec *recording) rowsText(x *index, head string, pieces []piece,
-	watch func(x *index, p *replay, out *[]byte) func(int, *chunk) observer,
-) *views.Text {
+func (rec *recording) rowsText(x *index, head string, pieces []piece, watch func(x *index, p *replay, out *[]byte) observer) *views.Text {
 	sizes, parts, last := []int64{int64(len(head))}, []rowsPart{{}}, -2
 	for _, p := range pieces {
 		k, n := x.stretch(p.Range), len(parts)-1
@@ -81,9 +78,7 @@ func (rec *recording) rowsText(x *index, head string, pieces []piece,
 			return views.Part{}, err
 		}
 		out := make([]byte, 0, sizes[i])
-		err = rec.playback(x).walk(ctx, parts[i].begin, parts[i].end, func(p *replay) func(int, *chunk) observer {
-			return watch(x, p, &out)
-		}, nil)
+		err = rec.playback(x).walk(ctx, parts[i].begin, parts[i].end, func(p *replay) observer { return watch(x, p, &out) }, nil)
 		return views.Part{Bytes: out}, err
 	}}
 }
