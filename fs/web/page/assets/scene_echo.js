@@ -22,9 +22,6 @@ export function layout(bounds) {
   return { x0, x1, z0, z1, level: x1 + 14 * metre, high: 10 * metre };
 }
 
-/** before is the tick some time before another one of a block. */
-const before = (b, tick, ms) => (b.ms ? tickOf(b, msOf(b, tick) - ms) : tick - ms);
-
 export function scene(view) {
   const place = layout(view.about.bounds), score = el("p", { "data-testid": "score" }), list = el("ul", { className: "rows plain" });
   view.side("Match", "match", score, list);
@@ -48,9 +45,8 @@ export function scene(view) {
   }
 
   function drawTrail(ctx, camera, at, to) {
-    const b = at.block, from = before(b, at.tick, trailMS);
-    const old = from <= b.first ? view.blocks.look(b.first - b.step, b.step)?.block : null;
-    const way = [...(old ? places(old, -1, before(old, old.last, trailMS - (b.ms ? msOf(b, at.tick) - b.ms[0] : 0)), old.last) : []), ...places(b, -1, from, at.tick)];
+    const b = at.block, from = msOf(b, at.tick) - trailMS, old = from < b.ms[0] ? view.blocks.look(b.first - b.step, b.step)?.block : null;
+    const way = [old, b].flatMap((part) => (part?.frames ? places(part, -1, tickOf(part, from), at.tick) : []));
     trail(ctx, way.map((p) => pixel(camera, to(...p))), (i) => {
       ctx.globalAlpha = i / way.length;
       return [view.colors.ink, 1 + 3 * i / way.length];

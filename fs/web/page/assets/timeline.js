@@ -136,7 +136,7 @@ export function problems(view) {
 export function holesOf(index, first, last) {
   const chunks = index.chunks ?? [], out = [];
   for (const p of index.problems ?? []) {
-    if (p.code === "anomaly") continue;
+    if (["anomaly", "clock_mismatch", "bad_line"].includes(p.code)) continue; // all is there
     const i = p.chunk === undefined ? chunks.length - 1 : chunks.findIndex((c) => c.chunk === p.chunk);
     const before = chunks.slice(0, Math.max(i, 0)).reverse().find((c) => c.last_tick !== null);
     const after = chunks.slice(i + 1).find((c) => c.first_tick !== null);
