@@ -68,7 +68,7 @@ func (t *Tree) recording(ctx context.Context, name string) (play.Recording, erro
 	case !errors.Is(err, iofs.ErrNotExist):
 		return nil, err
 	}
-	return nil, &muteError{"Recordings of this format do not play here. Their files are in the folder."}
+	return nil, &muteError{"Recordings of this format do not play here, or not without a schema that fits. Their files are in the folder."}
 }
 
 // playing returns the recording that a query asks for, unless the query is bad. What does not play
