@@ -238,17 +238,17 @@ func (l *listing) search(name string) (int, bool) {
 	return i, i < l.sorted && l.name(*l.item(i)) == name
 }
 
-// find returns the item of a name. Unless it is sure, behind the names that are known there may be
-// one, or a folder that stands in place of an object.
-func (l *listing) find(name string) (it item, ok, sure bool) {
+// find returns what has a name. Unless it is sure, behind the names that are known there may be
+// something, or a folder that stands in place of an object.
+func (l *listing) find(name string) (o object, ok, sure bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	i, ok := l.search(name)
 	if ok {
-		it = *l.item(i)
+		o = l.object(*l.item(i))
 	}
-	sure = l.complete || i < l.known || ok && (it.size == sizeFolder || l.last > name+"/")
-	return it, ok, sure
+	sure = l.complete || i < l.known || ok && (o.size == sizeFolder || l.last > name+"/")
+	return o, ok, sure
 }
 
 // isEmpty reports whether nothing is there.

@@ -38,12 +38,12 @@ func (s *Server) find(ctx context.Context, key string) (looked, error) {
 		}
 	}
 	if l != nil {
-		it, ok, sure := l.find(name)
+		o, ok, sure := l.find(name)
 		switch {
-		case ok && it.size == sizeFolder:
+		case ok && o.size == sizeFolder:
 			return looked{isDir: true}, nil
-		case ok && sure && it.size != sizeUnknown:
-			return looked{object: l.object(it), isFile: true}, nil
+		case ok && sure && o.size != sizeUnknown:
+			return looked{object: o, isFile: true}, nil
 		case !ok && sure && s.tellsAll():
 			return looked{}, nil
 		case ok && sure:
@@ -108,8 +108,8 @@ func (s *Server) lookAhead(dir, name string, l *listing, turn int64) {
 func (s *Server) foundBefore(key string) (looked, bool) {
 	dir, name := splitKey(key)
 	if l := s.before(dir); l != nil {
-		if it, ok, _ := l.find(name); ok && it.size != sizeUnknown {
-			return looked{object: l.object(it), isFile: it.size >= 0, isDir: it.size == sizeFolder}, true
+		if o, ok, _ := l.find(name); ok && o.size != sizeUnknown {
+			return looked{object: o, isFile: o.size >= 0, isDir: o.size == sizeFolder}, true
 		}
 	}
 	turn, ok := s.latest.Get(key)

@@ -76,11 +76,11 @@ func (s *Server) stored(ctx context.Context, key string) looked {
 	if err != nil {
 		return looked{}
 	}
-	it, ok, _ := l.find(name)
-	if !ok || it.size < 0 {
+	o, ok, _ := l.find(name)
+	if !ok || o.size < 0 {
 		return looked{}
 	}
-	return looked{object: l.object(it), isFile: true}
+	return looked{object: o, isFile: true}
 }
 
 // slowest is how many bytes a second are sent at least.
