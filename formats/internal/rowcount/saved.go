@@ -12,12 +12,14 @@ import (
 //
 //	| chunk | rows of it | count | group … | group that is open |
 func Code(c indexfile.Codec, rows **Counter, columns []columnar.Column) {
+	var groups []columnar.Group
+	var open, last columnar.Group
 	if c.R != nil {
 		*rows = New(columns)
+	} else { // what is written may be of other columns
+		groups, open, columns = (*rows).groups, (*rows).group(), (*rows).columns()
 	}
-	n, last := *rows, columnar.Group{}
-	groups, open := n.groups, n.group()
-	columns = n.columns() // what is written may be of others
+	n := *rows
 	follows := func(g *columnar.Group) bool {
 		return g.Chunk > last.Chunk || g.Chunk == last.Chunk && g.Skip >= last.Skip
 	}
