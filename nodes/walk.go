@@ -143,14 +143,14 @@ func Entries(ctx context.Context, e Entry) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		dir, err := Snapshot(ctx, e.Dir)
 		for i, n := 0, 0; ; i++ {
-			if err == nil && i == n {
+			if err == nil && i >= n {
 				n, err = LenTo(ctx, dir, i+1)
 			}
 			if err = cmp.Or(err, ctx.Err()); err != nil {
 				yield(Entry{}, err)
 				return
 			}
-			if i == n {
+			if i >= n {
 				return
 			}
 			child, err := dir.At(ctx, i)

@@ -42,6 +42,9 @@ func parsePropfind(body io.Reader) (p propfind, err error) {
 	if err == io.EOF && d.InputOffset() == 0 {
 		return p, nil
 	}
+	if err != nil {
+		return p, errBadBody
+	}
 	for err == nil { // what is behind it
 		var token xml.Token
 		token, err = d.Token()

@@ -63,7 +63,7 @@ func TestPropfind(t *testing.T) {
 	}
 	for body, want := range map[string]int{
 		`<propfind xmlns="DAV:"/>` + "\n<!-- x -->": 207, `<propfind xmlns="DAV:"/>x`: 400, `<propfind xmlns="DAV:"/><x/>`: 400,
-		`<propfind xmlns="DAV:"/></x>`: 400, `<propfind xmlns="DAV:">`: 400, `<propfind/>`: 400,
+		`<propfind xmlns="DAV:"/></x>`: 400, `<propfind xmlns="DAV:">`: 400, `<propfind/>`: 400, `<?xml version="1.0"?>`: 400, " ": 400,
 	} {
 		if status, _ := ask("/plain", "0", body); status != want {
 			t.Errorf("%s: %d, want %d", body, status, want)
