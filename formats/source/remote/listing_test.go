@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,6 +126,47 @@ func TestFirstPage(t *testing.T) {
 		if n := len(f.requests()); n != 2 {
 			t.Errorf("%s: %d requests for the rest", tt.format, n)
 		}
+	}
+}
+
+// TestPagesAtOnce shows the same names to all that read and look up meanwhile, asks for each page
+// once, and goes on where a reader went away.
+func TestPagesAtOnce(t *testing.T) {
+	f := &fakeS3{objects: map[string]string{}, pageSize: 10}
+	for i := range 200 {
+		f.objects[fmt.Sprintf("d/run-%03d.map", i)] = "m"
+	}
+	tree := openFake(t, f, nil)
+	pages, err := tree.Pages(t.Context(), "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	var all sync.WaitGroup
+	for reader := range 8 {
+		all.Go(func() {
+			for i := 0; ; i++ {
+				if reader == 0 {
+					_ = pages.Reach(ended, i+1)
+				}
+				if err := pages.Reach(t.Context(), i+1); err != nil {
+					t.Error(err)
+				}
+				if i == pages.Len() {
+					break
+				}
+				name, _ := pages.At(i)
+				if _, err := tree.Stat(t.Context(), "d/"+name); err != nil || name != fmt.Sprintf("run-%03d.map", i) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	lists := slices.DeleteFunc(f.requests(), func(asked string) bool { return asked != "LIST d/" })
+	if len(lists) != 20 {
+		t.Errorf("%d LISTs of 20 pages", len(lists))
 	}
 }
 

@@ -65,7 +65,9 @@ func (s *Server) before(dir string) *listing {
 
 // learned remembers when a folder was listed, and tells of names that cannot be shown.
 func (s *Server) learned(l *listing) {
-	if before := s.before(l.dir); l.complete || before == nil || !before.reaches(math.MaxInt) {
+	turn, _ := s.latest.Get(l.dir)
+	before := s.known(l.dir, turn)
+	if l.turn >= turn && (l.complete || before == nil || !before.reaches(math.MaxInt)) {
 		s.latest.Swap(l.dir, l.turn)
 	}
 	if l.odd.n == 0 {

@@ -68,19 +68,16 @@ type storedFile struct{ *file }
 // Size implements cache.BehindFile.
 func (f storedFile) Size() int64 { return f.o.size }
 
-// stored returns what is at a key as far as the listing of its folder tells, which may be of this
-// turn: others may have put something there meanwhile.
-func (s *Server) stored(ctx context.Context, key string) looked {
+// isStored reports whether the listing of its folder, which may be of a while ago, has a key, and
+// with a tag if that is not "".
+func (s *Server) isStored(ctx context.Context, key, tag string) bool {
 	dir, name := splitKey(key)
 	l, err := s.all(ctx, dir)
 	if err != nil {
-		return looked{}
+		return false
 	}
 	o, ok, _ := l.find(name)
-	if !ok || o.size < 0 {
-		return looked{}
-	}
-	return looked{object: o, isFile: true}
+	return ok && o.size >= 0 && (tag == "" || o.tag == tag)
 }
 
 // slowest is how many bytes a second are sent at least.
@@ -97,7 +94,11 @@ func (s *Server) Store(ctx context.Context, key string, body io.ReaderAt, size i
 	if _, err := io.Copy(io.MultiWriter(sum, tag), io.NewSectionReader(body, 0, size)); err != nil {
 		return fmt.Errorf("reading what is to be stored: %w", err)
 	}
-	if before := s.stored(ctx, key); before.isFile && (!replace || before.tag == fmt.Sprintf("\"%x\"", tag.Sum(nil))) {
+	same := ""
+	if replace {
+		same = fmt.Sprintf("\"%x\"", tag.Sum(nil))
+	}
+	if s.isStored(ctx, key, same) {
 		return nil
 	}
 	q := question{
