@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	iofs "io/fs"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
@@ -128,7 +129,11 @@ func pageURL(q url.Values, after string) string {
 
 // excerpt returns the part of a folder that a request wants.
 func (t *tree) excerpt(ctx context.Context, way nodes.Way, l listing) (excerpt, error) {
-	dir, n, err := t.snapshot(ctx, way.Last().Dir)
+	enough := math.MaxInt
+	if l.after == "" {
+		enough = l.limit + 1
+	}
+	dir, n, err := t.snapshot(ctx, way.Last().Dir, enough)
 	if err != nil {
 		return excerpt{}, err
 	}

@@ -2,9 +2,11 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"regexp"
@@ -99,6 +101,35 @@ func TestFolderPage(t *testing.T) {
 	}
 	if reply, body, _ := s.do("HEAD", "/"); reply.StatusCode != 200 || body != "" || reply.Header.Get("ETag") != "" {
 		t.Error(reply.Header)
+	}
+}
+
+// A pagedDir has 50 entries that come as far as somebody waits for them.
+type pagedDir struct {
+	nodes.Dir
+	came int
+}
+
+func (d *pagedDir) Len(ctx context.Context) (int, error) { return d.LenTo(ctx, math.MaxInt) }
+
+func (d *pagedDir) LenTo(_ context.Context, n int) (int, error) {
+	d.came = max(d.came, min(n, 50))
+	return d.came, nil
+}
+
+// The first page of a folder waits for no more names than it has, and tells that there are more.
+func TestFolderPaged(t *testing.T) {
+	dir := &pagedDir{Dir: ticks(50)}
+	s := serve(t, nodes.Entry{Name: ".", Dir: dir}, false, nil)
+	for _, page := range []struct {
+		url         string
+		lines, came int
+		more        bool
+	}{{"/?format=json&limit=10", 10, 11, true}, {"/?format=json&limit=50", 50, 50, false}} {
+		reply, body, err := s.do("GET", page.url)
+		if err != nil || strings.Count(body, "\n") != page.lines || dir.came != page.came || (reply.Header.Get("Link") != "") != page.more {
+			t.Errorf("%s: %d came, %v, %v: %s", page.url, dir.came, reply.Header, err, body)
+		}
 	}
 }
 

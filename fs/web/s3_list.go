@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	iofs "io/fs"
+	"math"
 	"net/http"
 	"path"
 	"slices"
@@ -101,7 +102,7 @@ func (n name) key() string {
 
 // folder adds the keys of a folder, whose names come behind at, from the first after one on.
 func (l *lister) folder(ctx context.Context, way nodes.Way, at, begin, after string) error {
-	dir, n, err := l.t.snapshot(ctx, way.Last().Dir)
+	dir, n, err := l.t.snapshot(ctx, way.Last().Dir, math.MaxInt)
 	if err != nil {
 		return l.passing(ctx, err)
 	}

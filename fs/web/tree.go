@@ -118,8 +118,9 @@ func (t *tree) tag(ctx context.Context, way nodes.Way, mark string) (string, err
 	return string(append(hex.AppendEncode([]byte{'"'}, sum[:16]), mark+`"`...)), nil
 }
 
-// snapshot returns what a directory has now.
-func (t *tree) snapshot(ctx context.Context, dir nodes.Dir) (now nodes.Dir, n int, err error) {
+// snapshot returns what a directory has now, and how many entries that is, or fewer if there are
+// enough.
+func (t *tree) snapshot(ctx context.Context, dir nodes.Dir, enough int) (now nodes.Dir, n int, err error) {
 	err = t.within(ctx, func(ctx context.Context) error {
 		if v, ok := dir.(nodes.Volatile); ok {
 			now, err = v.Snapshot(ctx)
@@ -127,7 +128,7 @@ func (t *tree) snapshot(ctx context.Context, dir nodes.Dir) (now nodes.Dir, n in
 			now, err = nodes.Resolve(ctx, dir)
 		}
 		if err == nil {
-			n, err = now.Len(ctx)
+			n, err = nodes.LenTo(ctx, now, enough)
 		}
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"path"
 	"slices"
@@ -102,7 +103,7 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 	var below excerpt
 	if it.Dir != nil && depth == "1" {
 		below.way = way
-		below.dir, below.to, err = t.snapshot(r.Context(), it.Dir)
+		below.dir, below.to, err = t.snapshot(r.Context(), it.Dir, math.MaxInt)
 	}
 	if err != nil {
 		return err
