@@ -126,6 +126,9 @@ func inTime(t *testing.T, cmd *exec.Cmd) []byte {
 	if !limit.Stop() {
 		t.Errorf("%q does not end\n%.4000s", cmd.Args, &stderr)
 	}
+	if took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); took > 2*time.Minute {
+		t.Errorf("%q takes %v", cmd.Args, took)
+	}
 	return stderr.Bytes()
 }
 

@@ -222,7 +222,7 @@ func TestLargeChunk(t *testing.T) {
 		t.Skip("one goroutine, and long under the race detector")
 	}
 	for name, compression := range map[string]byte{"gzip": gzipped, "zstd": zstdLast, "stored": stored} {
-		b, _ := sample(layoutV3, 2, 8, 4000, true, func(w *writer) { w.interval, w.compression = 4000, compression })
+		b, _ := sample(layoutV3, 2, 8, 3000, true, func(w *writer) { w.interval, w.compression = 3000, compression })
 		r, small := openBytes(t, b), scanned(t, b)
 		text, _, err := r.chunkText(t.Context(), 0)
 		if err != nil {

@@ -286,7 +286,7 @@ func testCuts(t *testing.T, log []byte, step int, want map[int64]string) {
 
 func TestCuts(t *testing.T) {
 	log := sampleGame(60).Bytes()
-	testCuts(t, log, nodestest.Times(1, 17), saveSums(t, mustIndex(t, log), log))
+	testCuts(t, log, nodestest.Times(3, 17), saveSums(t, mustIndex(t, log), log))
 }
 
 func TestCutsOfRealLog(t *testing.T) {
