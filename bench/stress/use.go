@@ -57,11 +57,11 @@ func use(ctx context.Context, dir, recfs string) error {
 	if _, err := u.program.Mount(ctx, u.archive, u.mnt, u.reference); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, *duration)
-	defer cancel()
 	if err := u.round(ctx, budget(4), *duration/2); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, *duration/2)
+	defer cancel()
 	u.atRest = true
 	if err := os.RemoveAll(filepath.Join(u.archive, growing)); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (u *using) round(ctx context.Context, mib int, long time.Duration) error {
 		wg.Go(func() { u.disturb(ctx) })
 		for range *workers {
 			wg.Go(func() {
-				for ctx.Err() == nil {
+				for u.step(ctx); ctx.Err() == nil; {
 					u.step(ctx)
 				}
 			})
@@ -323,11 +323,11 @@ func (u *using) grow(ctx context.Context) {
 	}
 }
 
-// judge samples a daemon until ctx ends, and returns an error if it grew. The first quarter fills
-// caches and pools, and is left out.
+// judge samples a daemon until ctx ends, eight times or more, and returns an error if it grew. The
+// first quarter fills caches and pools, and is left out.
 func judge(ctx context.Context, d *harness.Daemon, mib int, long time.Duration) error {
 	var samples [3][]int
-	for pause(ctx, max(long/40, 100*time.Millisecond)) {
+	for pause(ctx, max(long/40, 100*time.Millisecond)) || len(samples[0]) < 8 {
 		rss, err := d.Number("status", "VmRSS")
 		threads, threadsErr := d.Number("status", "Threads")
 		files, filesErr := d.Files()
@@ -339,9 +339,6 @@ func judge(ctx context.Context, d *harness.Daemon, mib int, long time.Duration) 
 		}
 	}
 	quarter := len(samples[0]) / 4
-	if quarter == 0 {
-		return errors.New("too short to say anything")
-	}
 	for i, of := range []struct {
 		name string
 		warm int // growth up to here is warming up
