@@ -263,28 +263,3 @@ func TestHidden(t *testing.T) {
 		}
 	}
 }
-
-// TestLookWhilePagesCome looks at names of a folder while others still come.
-func TestLookWhilePagesCome(t *testing.T) {
-	f := &fakeS3{objects: map[string]string{}, pageSize: 50}
-	for i := range 1000 {
-		f.objects[fmt.Sprintf("d/%04d", i)] = "m"
-	}
-	tree := openFake(t, f, nil)
-	pages, err := tree.Pages(t.Context(), "d")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	defer all.Wait()
-	all.Go(func() {
-		if err := pages.Reach(t.Context(), math.MaxInt); err != nil {
-			t.Error(err)
-		}
-	})
-	for pages.Len() < 1000 && !t.Failed() {
-		if info, err := tree.Stat(t.Context(), "d/0007"); err != nil || info.Size != 1 {
-			t.Fatalf("%+v, %v", info, err)
-		}
-	}
-}
