@@ -168,14 +168,10 @@ func (s *Server) clear(ctx context.Context, l *listing, name string) error {
 
 // turnPage asks for a page.
 func (s *Server) turnPage(ctx context.Context, l *listing) error {
-	type found struct {
-		name, tag      string
-		size, modified int64
-	}
-	var page []found
+	var page []object
 	next, err := s.page(ctx, l.dir, l.next, false, func(name, tag string, size, modified int64) {
 		if name != "" && !s.isHidden(l.dir, name) {
-			page = append(page, found{name, tag, size, modified})
+			page = append(page, object{name, tag, size, modified})
 		}
 	})
 	if err != nil {
@@ -190,8 +186,8 @@ func (s *Server) turnPage(ctx context.Context, l *listing) error {
 	}
 	l.mu.Lock()
 	l.before = l.known
-	for _, f := range page {
-		l.add(f.name, f.tag, f.size, f.modified)
+	for _, o := range page {
+		l.add(o.key, o.tag, o.size, o.modified)
 	}
 	switch {
 	case next == "":

@@ -39,7 +39,7 @@ func (s *Server) Fetch(ctx context.Context, key string, limit int64) (b []byte, 
 
 // Names returns the names in a folder, of which the key ends with a slash.
 func (s *Server) Names(ctx context.Context, dir string) (list []string, err error) {
-	all, err := s.Tree(dir).List(ctx, ".")
+	all, err := s.all(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,9 @@ type walker struct {
 	open []*listing
 }
 
-func (w *walker) enter(dir string) { w.open = append(w.open, w.s.newListing(dir, w.turn)) }
+func (w *walker) enter(dir string) {
+	w.open = append(w.open, &listing{dir: dir, turn: w.turn, inOrder: true}) // nobody asks for more
+}
 
 // cost is the memory of the open folders.
 func (w *walker) cost() (n int64) {
