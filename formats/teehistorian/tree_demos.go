@@ -59,10 +59,16 @@ type demosDir struct {
 }
 
 func (t *tree) listedDemos(context.Context) (nodes.Dir, error) {
-	return nodes.List(nodes.Entry{Name: "runs", Dir: nodes.Lazy(func(ctx context.Context) (nodes.Dir, error) {
-		r, runs, err := t.allRuns(ctx)
-		return &runsDir{t, r, runs}, err
-	})}), nil
+	return nodes.List(nodes.Entry{Name: "runs", Dir: nodes.Deferred[demoRuns]{Target: demoRuns{t}}}), nil
+}
+
+// demoRuns is the directory demos/runs by its tree: a value, so that two look-ups give equal ones.
+type demoRuns struct{ t *tree }
+
+// Resolve returns the runs.
+func (d demoRuns) Resolve(ctx context.Context) (nodes.Dir, error) {
+	r, runs, err := d.t.allRuns(ctx)
+	return &runsDir{d.t, r, runs}, err
 }
 
 // Snapshot implements nodes.Volatile.

@@ -232,6 +232,9 @@ func TestDemoLazy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if again, err := nodes.Lookup(t.Context(), root, "demos/runs"); err != nil || again.Dir != runs.Dir {
+		t.Errorf("another look-up gives another directory, %v", err)
+	}
 	for i := range finishes {
 		e, err := runs.Dir.At(t.Context(), i)
 		if err != nil {
