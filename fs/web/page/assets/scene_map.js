@@ -51,21 +51,23 @@ export async function scene(view) {
       view.link.set({ h: [...hidden].sort((a, b) => a - b).join(",") || null });
       renew();
     },
-    async compare(path) {
+    compare: latest(async (signal, path) => {
       state.comparison = state.failure = null;
       view.link.set({ b: path || null });
       view.loading = !!path;
       renew();
       if (!path) return;
-      try {
-        state.comparison = await compareWith(view, path);
-        view.say(verdict(state.comparison.diff));
-      } catch (error) {
-        state.failure = error.message;
-      }
+      const found = await compareWith(view, path);
+      signal.throwIfAborted();
+      state.comparison = found;
+      view.say(verdict(found.diff));
       view.loading = false;
       renew();
-    },
+    }, (error) => {
+      state.failure = error.message;
+      view.loading = false;
+      renew();
+    }),
     /** next goes to the next run of tiles that differ, or the one before. */
     next(way) {
       const { comparison } = state, all = spots(comparison?.diff, (index) => !hidden.has(index));
