@@ -51,6 +51,7 @@ type listing struct {
 const (
 	itemPiece = 1 << 10
 	textPiece = 1 << 16
+	pieceCost = 24 // bytes beside those in it
 )
 
 type item struct {
@@ -326,7 +327,7 @@ func (l *listing) Info(i int) (source.Info, bool) {
 func (l *listing) Cost() int64 {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	n := int64(len(l.dir)) + 400
+	n := int64(len(l.dir)) + int64(unsafe.Sizeof(*l)) + pieceCost*int64(len(l.items)+len(l.text))
 	for _, items := range l.items {
 		n += int64(cap(items)) * int64(unsafe.Sizeof(item{}))
 	}
