@@ -173,8 +173,9 @@ func (r *Reader) Map() *Map {
 		m.Info = &list[0]
 	}
 	first, end := r.ItemsOf(typeLayer)
-	for i := first; i < end; i++ {
-		m.Layers = append(m.Layers, r.layer(i-first, i))
+	m.Layers = make([]Layer, end-first)
+	for i := range m.Layers {
+		m.Layers[i] = r.layer(i, first+i)
 	}
 	m.assignLayers()
 	for i := range m.Layers {
