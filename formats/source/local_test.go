@@ -40,6 +40,19 @@ func openDir(t testing.TB, dir string) *Local {
 	return local
 }
 
+// openDigits opens a directory with a file of ten digits, whose state it returns, too.
+func openDigits(t testing.TB) (dir string, local *Local, info Info) {
+	t.Helper()
+	dir = t.TempDir()
+	put(t, dir, "file", "0123456789")
+	local = openDir(t, dir)
+	info, err := local.Stat(t.Context(), "file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, local, info
+}
+
 func namesOf(l Names) (list []string) {
 	for i := range l.Len() {
 		name, typ := l.At(i)
@@ -347,14 +360,8 @@ func TestReader(t *testing.T) {
 		"rewritten and longer": {write("98765432109"), true},
 		"touched":              {func(name string) error { return os.Chtimes(name, time.Unix(7, 0), time.Unix(7, 0)) }, true},
 	} {
-		dir := t.TempDir()
-		put(t, dir, "file", "0123456789")
-		local := openDir(t, dir)
+		dir, local, info := openDigits(t)
 		files := NewFiles(local, nil)
-		info, err := local.Stat(t.Context(), "file")
-		if err != nil {
-			t.Fatal(err)
-		}
 		r := NewReader(files, FileKey{"file", info.Version})
 		for _, part := range []struct {
 			off  int64
@@ -381,13 +388,7 @@ func TestReader(t *testing.T) {
 
 // A file that grows this moment may have the times of the write and not its size yet.
 func TestReaderInTheMiddleOfAWrite(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, "file", "0123456789")
-	local := openDir(t, dir)
-	info, err := local.Stat(t.Context(), "file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, local, info := openDigits(t)
 	put(t, dir, "file", "0123456789 and more")
 	if err := os.Chtimes(filepath.Join(dir, "file"), time.Time{}, time.Unix(7, 0)); err != nil {
 		t.Fatal(err)
@@ -431,13 +432,7 @@ func (f *middleFile) Info(ctx context.Context) (Info, error) {
 
 // Reads outside of a version, and of what another file has replaced before the first.
 func TestReaderEdges(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, "file", "0123456789")
-	local := openDir(t, dir)
-	info, err := local.Stat(t.Context(), "file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, local, info := openDigits(t)
 	files := NewFiles(local, nil)
 	defer files.Close()
 	r := NewReader(files, FileKey{"file", info.Version})
