@@ -1,8 +1,10 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
+	"iter"
 )
 
 // A Namer is a Dir that names an entry without making it, for the listings
@@ -40,6 +42,26 @@ func LenTo(ctx context.Context, dir Dir, n int) (int, error) {
 		return p.LenTo(ctx, n)
 	}
 	return dir.Len(ctx)
+}
+
+// Indexes yields those of the entries of dir as they come to be known. It ends with an error, or
+// where a listing of dir ends.
+func Indexes(ctx context.Context, dir Dir) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for i, n := 0, 0; ; i++ {
+			var err error
+			if i >= n {
+				n, err = LenTo(ctx, dir, i+1)
+			}
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				yield(0, err)
+				return
+			}
+			if i >= n || !yield(i, nil) {
+				return
+			}
+		}
+	}
 }
 
 type isListing struct{}

@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -142,15 +141,13 @@ func walk(ctx context.Context, name string, e Entry, visit func(string, Entry, e
 func Entries(ctx context.Context, e Entry) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		dir, err := Snapshot(ctx, e.Dir)
-		for i, n := 0, 0; ; i++ {
-			if err == nil && i >= n {
-				n, err = LenTo(ctx, dir, i+1)
-			}
-			if err = cmp.Or(err, ctx.Err()); err != nil {
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for i, err := range Indexes(ctx, dir) {
+			if err != nil {
 				yield(Entry{}, err)
-				return
-			}
-			if i >= n {
 				return
 			}
 			child, err := dir.At(ctx, i)

@@ -109,11 +109,9 @@ func (l *lister) names(ctx context.Context, dir nodes.Dir) error {
 	if err != nil {
 		return err
 	}
-	for i, n := 0, 0; ; i++ {
-		if i == n {
-			if n, err = nodes.LenTo(ctx, now, i+1); err != nil || i == n {
-				return err
-			}
+	for i, err := range nodes.Indexes(ctx, now) {
+		if err != nil {
+			return err
 		}
 		b, mode, err := nodes.AppendName(ctx, now, nil, i)
 		if err == nil {
@@ -123,6 +121,7 @@ func (l *lister) names(ctx context.Context, dir nodes.Dir) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // heading prints the name of a directory above what is in it.
