@@ -83,8 +83,5 @@ func (b *Batch) Next(rows, skip int) {
 	b.begin()
 }
 
-// Back makes a Batch what it was when Clone returned old.
-func (b *Batch) Back(old *Batch) { *b = *old.Clone() }
-
 // Took says that the columns have n rows more, whose values were put behind theirs.
 func (b *Batch) Took(n int) { b.grew(n) }

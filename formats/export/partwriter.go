@@ -110,7 +110,7 @@ func (w *partWriter) arrange(more []*Member) {
 		case c.to != nil:
 			add(c.to)
 			last := &w.items[len(w.items)-1]
-			last.at, last.old = i, e.old
+			last.at, last.before = i, e
 		default:
 			w.items = append(w.items, item{e, i, true})
 		}

@@ -14,8 +14,9 @@ type copied struct {
 	origin columnar.Origin
 }
 
-// read reads the rows of recordings that are in files, each row group once.
-func (g *groupWriter) read(list []*entry, rows map[*entry]copied) error {
+// read returns the rows of recordings that are in files. It reads each row group once.
+func (g *groupWriter) read(list []*entry) (map[*entry]copied, error) {
+	rows := map[*entry]copied{}
 	list = slices.DeleteFunc(slices.Clone(list), func(e *entry) bool { return e.m != nil || e.rows == 0 })
 	slices.SortFunc(list, func(a, b *entry) int {
 		return cmp.Or(cmp.Compare(a.old.file, b.old.file), a.old.group-b.old.group)
@@ -27,11 +28,11 @@ func (g *groupWriter) read(list []*entry, rows map[*entry]copied) error {
 			n = len(list)
 		}
 		if err := g.readGroup(list[:n], rows); err != nil {
-			return fmt.Errorf("%s: %w", old.file, err)
+			return nil, fmt.Errorf("%s: %w", old.file, err)
 		}
 		list = list[n:]
 	}
-	return nil
+	return rows, nil
 }
 
 // readGroup reads the rows of recordings in one row group. Of them all have the start of the first.
