@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
 	"recfs/formats/export"
@@ -197,7 +196,7 @@ func (x *exporter) ours(f found) bool { return export.Shard(x.shard).Has(x.pathO
 func (x *exporter) damaged(f found) {
 	told := catalogue.ContainerSummary(f.name, f.Description, f.damage).Error
 	x.hide(f.name, errors.New(told))
-	x.print(exportLine{jsonPath: newJSONPath(x.pathOf(f.name)), Format: f.Format, Error: told})
+	x.print(export.Failed(x.pathOf(f.name), f.Format, "", told))
 }
 
 // A target is a recording with the name of its files.
@@ -284,21 +283,6 @@ func (x *exporter) export(ctx context.Context, n target) outcome {
 	return done
 }
 
-// An exportLine is what export --json prints of a table, of a recording that does not open, or of a
-// container that is damaged.
-type exportLine struct {
-	jsonPath
-	Format    string `json:"format"`
-	Table     string `json:"table,omitempty"`
-	File      string `json:"file,omitempty"`
-	FileHex   string `json:"file_hex,omitempty"`
-	Rows      *int64 `json:"rows,omitempty"` // of a file that was written
-	Size      *int64 `json:"size,omitempty"`
-	Unchanged bool   `json:"unchanged"`
-	Removed   bool   `json:"removed,omitempty"`
-	Error     string `json:"error,omitempty"`
-}
-
 // tell tells what became of a recording.
 func (x *exporter) tell(ctx context.Context, done outcome) {
 	if ctx.Err() != nil {
@@ -307,14 +291,14 @@ func (x *exporter) tell(ctx context.Context, done outcome) {
 	switch {
 	case done.err != nil && done.table != "":
 		x.fail(joinName(done.name, "tables", done.table), done.err)
-		x.print(exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Table: done.table, Error: done.err.Error()})
+		x.print(export.Failed(done.to.Path, done.Format, done.table, done.err.Error()))
 	case done.err != nil:
 		if _, ok := errors.AsType[*archives.NotOpenError](done.err); ok {
 			x.fail(done.name, done.err)
 		} else {
 			x.hide(done.name, done.err)
 		}
-		x.print(exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Error: reason(done.name, done.err).Error()})
+		x.print(export.Failed(done.to.Path, done.Format, "", reason(done.name, done.err).Error()))
 	case done.bare:
 		x.bare++
 	}
@@ -323,25 +307,29 @@ func (x *exporter) tell(ctx context.Context, done outcome) {
 	}
 	for i := range done.files {
 		f := &done.files[i]
-		line := exportLine{jsonPath: newJSONPath(done.to.Path), Format: done.Format, Table: f.Table, File: f.Path, FileHex: formats.HexOf(f.Path), Unchanged: f.Same}
-		switch {
-		case f.Err != nil:
+		if f.Err != nil {
 			x.fail(joinName(done.name, "tables", f.Table), f.Err)
-			line.Error = f.Err.Error()
-		case f.Same:
-			x.same++
-		default:
-			x.written++
-			x.bytes += f.Size
-			line.Rows, line.Size = &f.Rows, &f.Size
+			f.Error, f.Rows, f.Size = f.Err.Error(), nil, nil
 		}
-		x.print(line)
+		x.tellFile(f)
 	}
 }
 
-func (x *exporter) print(line any) {
+// tellFile counts a file and prints what became of it.
+func (x *exporter) tellFile(f *export.File) {
+	switch {
+	case f.Same:
+		x.same++
+	case f.Size != nil:
+		x.written++
+		x.bytes += *f.Size
+	}
+	x.print(*f)
+}
+
+func (x *exporter) print(f export.File) {
 	if x.asJSON {
-		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
+		x.meter.print(func() { _ = writeJSON(x.env.stdout, f) })
 	}
 }
 

@@ -130,18 +130,9 @@ func (x *exporter) nameOf(at string) string {
 }
 
 // tellPart tells what became of a part.
-func (x *exporter) tellPart(p export.Part) {
+func (x *exporter) tellPart(p *export.File) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	line := partLine{Format: p.Format, Table: p.Table, File: p.Path, FileHex: formats.HexOf(p.Path), Recordings: p.Recordings, Unchanged: p.Same, Removed: p.Removed}
-	switch {
-	case p.Same:
-		x.same++
-	case !p.Removed:
-		x.written++
-		x.bytes += p.Size
-		line.Rows, line.Size = &p.Rows, &p.Size
-	}
 	for _, at := range p.Pruned {
 		x.gone[p.Format+"/"+at] = true
 	}
@@ -149,20 +140,7 @@ func (x *exporter) tellPart(p export.Part) {
 		x.cut++
 	}
 	x.meter.file()
-	x.print(line)
-}
-
-// A partLine is what export --json prints of a part.
-type partLine struct {
-	Format     string `json:"format"`
-	Table      string `json:"table"`
-	File       string `json:"file"`
-	FileHex    string `json:"file_hex,omitempty"`
-	Recordings int    `json:"recordings"`
-	Rows       *int64 `json:"rows,omitempty"` // of one that was written
-	Size       *int64 `json:"size,omitempty"`
-	Unchanged  bool   `json:"unchanged"`
-	Removed    bool   `json:"removed,omitempty"`
+	x.tellFile(p)
 }
 
 // finish writes what a destination has of all recordings.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"recfs/formats"
 	archives "recfs/formats/archive"
 	"recfs/formats/export"
 	"recfs/nodes"
@@ -110,15 +109,13 @@ func (x *exporter) wantsTable(format, table string) bool {
 // removeFiles removes the files of recordings that are gone.
 func (x *exporter) removeFiles(p *export.Pruner) error {
 	removed, left := 0, leftFiles{}
-	err := p.Remove(func(g export.Gone) {
-		if g.Err != nil {
-			x.fail(g.Path, reason(g.Path, g.Err))
+	err := p.Remove(func(gone *export.File) {
+		if gone.Err != nil {
+			x.fail(gone.File, reason(gone.File, gone.Err))
 			return
 		}
 		removed++
-		x.print(exportLine{
-			jsonPath: newJSONPath(g.Recording), Format: g.Format, Table: g.Table, File: g.Path, FileHex: formats.HexOf(g.Path), Removed: true,
-		})
+		x.print(*gone)
 	}, left.add)
 	left.tell(x.env)
 	fmt.Fprintln(x.env.stderr, count(removed, "file of a recording that is gone", "files of recordings that are gone"), "removed")

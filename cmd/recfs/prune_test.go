@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"recfs/formats/export"
 )
 
 // TestPrune plays random histories of sources and destinations, with other users at work in both,
@@ -300,7 +302,7 @@ func (m *pruneModel) wantGone(source, to string, flags []string) {
 // take takes note of what an export wrote.
 func (m *pruneModel) take(source string, out *bytes.Buffer) {
 	for lines := json.NewDecoder(out); lines.More(); {
-		var line exportLine
+		var line export.File
 		must(m.T, lines.Decode(&line))
 		if line.File != "" && !line.Removed && line.Error == "" {
 			real, err := filepath.EvalSymlinks(line.File)

@@ -154,7 +154,7 @@ func (b *bench) exportOne(x *export.Exporter, root nodes.Dir, at string) {
 		if f.Err != nil || f.Same {
 			b.Fatal(f.Err, f.Same)
 		}
-		b.files = append(b.files, f.Path)
+		b.files = append(b.files, f.File)
 	}
 }
 

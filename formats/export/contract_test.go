@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 	} {
 		for _, f := range x.export(t.Context(), at) {
 			var got []string
-			for _, c := range read(t, f.Path).Columns {
+			for _, c := range read(t, f.File).Columns {
 				got = append(got, c.Name+" "+c.Type)
 			}
 			want := contract[format+"/"+f.Table]

@@ -41,16 +41,6 @@ type Recording struct {
 	Mode iofs.FileMode // of its files, from which the system takes the umask
 }
 
-// A File is a table that was asked for.
-type File struct {
-	Table string
-	Path  string // on disk
-	Rows  int64
-	Size  int64 // bytes
-	Same  bool  // it was there already, of the same bytes; Rows and Size are 0
-	Err   error // why it could not be written: what was there before still is
-}
-
 // Export writes the tables of a recording that are wanted and not there yet. The error is that of a
 // recording that does not open.
 func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table string) bool) ([]File, error) {
@@ -65,14 +55,14 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 		if !wanted(t.Name) {
 			continue
 		}
-		f := File{Table: t.Name, Path: filepath.Join(x.dir, PlaceOf(r.Format().Name, t.Name, r.Path))}
-		if m := readMetadata(f.Path); m["recfs.table"] == t.Name {
+		f := newFile(r.Format().Name, t.Name, filepath.Join(x.dir, PlaceOf(r.Format().Name, t.Name, r.Path))).of(r.Path)
+		if m := readMetadata(f.File); m["recfs.table"] == t.Name {
 			f.Same, f.Err = r.isSame(lineOf(m), r.made(o), func() (string, error) { return sumOf(ctx, o) })
 		}
 		if !f.Same && f.Err == nil {
-			f.Err = x.write(ctx, &f, t, r, o)
+			f.Err = x.write(ctx, f, t, r, o)
 		}
-		files = append(files, f)
+		files = append(files, *f)
 	}
 	return files, nil
 }
@@ -139,11 +129,12 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 		return err
 	}
 	t = t.WithOrigin(r.Format().Timeless, origin)
+	f.Rows, f.Size = new(int64), new(int64)
 	for i := range t.Groups {
-		f.Rows += int64(t.Groups[i].Rows)
+		*f.Rows += int64(t.Groups[i].Rows)
 	}
-	return writeFile(f.Path, r.Mode, func(out *outfile.File) (err error) {
-		f.Size, err = x.z.WriteTable(ctx, x.c, out, &t, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
+	return writeFile(f.File, r.Mode, func(out *outfile.File) (err error) {
+		*f.Size, err = x.z.WriteTable(ctx, x.c, out, &t, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
 			parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
 			parquet.Pair{Key: sumKey, Value: sum}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
 		return err

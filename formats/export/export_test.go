@@ -116,9 +116,9 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compare(t, parquettest.Read(t, b), read(t, f.Path))
-			if info, err := os.Stat(f.Path); err != nil || info.Size() != f.Size || info.Mode()&0o777 != 0o640 {
-				t.Errorf("%s: %v of %d bytes, %v", f.Path, info.Mode(), f.Size, err)
+			compare(t, parquettest.Read(t, b), read(t, f.File))
+			if info, err := os.Stat(f.File); err != nil || info.Size() != *f.Size || info.Mode()&0o777 != 0o640 {
+				t.Errorf("%s: %v of %d bytes, %v", f.File, info.Mode(), f.Size, err)
 			}
 		}
 		for _, f := range x.export(t.Context(), at) {
@@ -239,10 +239,10 @@ func TestUnchanged(t *testing.T) {
 		if len(files) != 1 || files[0].Err != nil || files[0].Same != same {
 			t.Fatalf("%s: %+v", what, files)
 		}
-		if got := bytesOf(t, files[0].Path); got != want {
+		if got := bytesOf(t, files[0].File); got != want {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
-		return files[0].Path
+		return files[0].File
 	}
 	put(t, name, "first")
 	file := step("new", "first", false, plain)
@@ -301,7 +301,7 @@ func TestFailure(t *testing.T) {
 				t.Errorf("%s: %s: %+v", name, at, files)
 			}
 		}
-		if left := x.left(); !slices.Equal(left, []string{before[0].Path}) || bytesOf(t, left[0]) != "good" {
+		if left := x.left(); !slices.Equal(left, []string{before[0].File}) || bytesOf(t, left[0]) != "good" {
 			t.Errorf("%s: left %q", name, left)
 		}
 	}
@@ -323,7 +323,7 @@ func TestMemory(t *testing.T) {
 	}))
 	put(t, filepath.Join(source, "a.rec"), "rows")
 	files := x.export(t.Context(), "a.rec")
-	if files[0].Err != nil || bytesOf(t, files[0].Path) != "rows" || short == 0 {
+	if files[0].Err != nil || bytesOf(t, files[0].File) != "rows" || short == 0 {
 		t.Errorf("%+v, %d refusals", files, short)
 	}
 	if now, peak := c.Work(); now != 0 || peak < 20<<20 {

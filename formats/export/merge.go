@@ -26,17 +26,7 @@ type Merge struct {
 	Timeless func(format string) bool                  // its recordings have no start
 	Fail     func(at *Member, table string, err error) // hears of what cannot be written; table is "" if nothing can
 	Alien    func(file string, err error)              // hears of what is no part, or cannot be looked up
-	Tell     func(Part)
-}
-
-// A Part is a file of a merged export.
-type Part struct {
-	Format, Table string
-	Path          string // on disk
-	Recordings    int
-	Rows, Size    int64 // of one that was written
-	Same, Removed bool
-	Pruned        []string // recordings that are gone, whose rows went
+	Tell     func(*File)
 }
 
 // A change is what becomes of a line of a part.
@@ -321,7 +311,9 @@ func (m *tableMerge) writeFolder(ctx context.Context, folder string, moved map[*
 			}
 			added = append(added, left...)
 		case len(m.changes[p]) == 0:
-			m.Tell(Part{Format: m.format, Table: m.table, Path: p.at(), Recordings: len(p.lines), Same: true})
+			told := p.told(len(p.lines))
+			told.Same = true
+			m.Tell(told)
 		}
 	}
 	for len(added) > 0 {

@@ -238,7 +238,7 @@ func (l *lake) merge(shard export.Shard, prune bool, stop int) error {
 				l.Errorf("%s: %v", file, err)
 			}
 		},
-		Tell: func(export.Part) {
+		Tell: func(*export.File) {
 			if stop--; stop == 0 {
 				cancel()
 			}

@@ -26,6 +26,13 @@ type part struct {
 // at returns where a part lies.
 func (p *part) at() string { return filepath.Join(p.path, p.folder, p.name) }
 
+// told returns what is told of a part with so many recordings.
+func (p *part) told(recordings int) *File {
+	f := newFile(p.format, p.table, p.at())
+	f.Recordings = &recordings
+	return f
+}
+
 const (
 	manifestKey   = "recfs.manifest"   // where in the file its manifest is: offset and bytes
 	byKey         = "recfs.by"         // of a part, as in [Form]

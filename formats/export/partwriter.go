@@ -212,7 +212,7 @@ func (w *partWriter) copyUnit(u unit) error {
 // finish completes a part and gives it its name. A part without changes stays as it was, and one
 // without recordings goes.
 func (w *partWriter) finish(root *os.Root, out *outfile.File) error {
-	told := Part{Format: w.m.format, Table: w.m.table, Path: w.p.at(), Recordings: len(w.lines), Rows: w.rows}
+	told := w.p.told(len(w.lines))
 	for i, c := range w.m.changes[w.p] {
 		if c.gone {
 			told.Pruned = append(told.Pruned, w.p.lines[i].path())
@@ -223,7 +223,8 @@ func (w *partWriter) finish(root *os.Root, out *outfile.File) error {
 	case w.p.info != nil && slices.Equal(w.lines, w.p.lines):
 		told.Same = true
 	case len(w.lines) > 0:
-		told.Size, err = w.close(out)
+		told.Rows, told.Size = &w.rows, new(int64)
+		*told.Size, err = w.close(out)
 	case w.p.info != nil:
 		told.Removed = true
 		if err = root.Remove(w.p.name); err == nil {

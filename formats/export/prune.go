@@ -22,14 +22,6 @@ type Pruner struct {
 	Kept int // tables that Remove came by and left, though no recording of this run has them
 }
 
-// A Gone is a file of a table whose recording is gone.
-type Gone struct {
-	Format, Table string
-	Recording     string // its path in what was exported
-	Path          string // on disk
-	Err           error  // why it could not be removed
-}
-
 // Count returns how many tables there are, and of how many the recording is gone.
 func (p *Pruner) Count() (gone, all int, err error) {
 	err = p.each(func(d tableDir, name string) {
@@ -51,7 +43,7 @@ func (p *Pruner) Count() (gone, all int, err error) {
 // Remove removes the tables of recordings that are gone, and tells of each one that it removes or
 // cannot remove, and of what it leaves, and why. The error is that of a directory that cannot be
 // read.
-func (p *Pruner) Remove(tell func(Gone), left func(name, why string)) error {
+func (p *Pruner) Remove(tell func(*File), left func(name, why string)) error {
 	return p.each(func(d tableDir, name string) {
 		if !p.Wanted(d.format, d.table) {
 			p.Kept++
@@ -62,12 +54,13 @@ func (p *Pruner) Remove(tell func(Gone), left func(name, why string)) error {
 			g.Err = err
 			tell(g)
 		case why == isGone:
-			if g.Err = os.Remove(g.Path); g.Err == nil {
-				removeEmpty(p.To.dir, filepath.Dir(g.Path))
+			g.Err, g.Removed = os.Remove(g.File), true
+			if g.Err == nil {
+				removeEmpty(p.To.dir, filepath.Dir(g.File))
 			}
 			tell(g)
 		case why != isNamed:
-			left(g.Path, why)
+			left(g.File, why)
 			if why == isThere || why == isNew {
 				p.Kept++
 			}
@@ -103,34 +96,33 @@ const (
 )
 
 // judge tells what a file is. The error is why it is not known whether its recording is gone.
-func (p *Pruner) judge(d tableDir, name string) (g Gone, why string, err error) {
-	g = Gone{Format: d.format, Table: d.table, Path: filepath.Join(d.path, name)}
+func (p *Pruner) judge(d tableDir, name string) (f *File, why string, err error) {
+	f = newFile(d.format, d.table, filepath.Join(d.path, name))
 	if p.Named.has(d.format, filepath.ToSlash(name)) {
-		return g, isNamed, nil
+		return f, isNamed, nil
 	}
-	info, err := os.Lstat(g.Path)
+	info, err := os.Lstat(f.File)
 	if err != nil {
-		return g, "", err
+		return f, "", err
 	}
 	if !info.Mode().IsRegular() {
-		return g, isOther, nil
+		return f, isOther, nil
 	}
-	m := readMetadata(g.Path)
+	m := readMetadata(f.File)
 	at, ok := recordingOf(filepath.ToSlash(name), m[pathKey])
-	g.Recording = at
-	switch {
+	switch f.of(at); {
 	case m[madeKey] == "":
-		return g, isAlien, nil
+		return f, isAlien, nil
 	case !ok, !isOf(m, d):
-		return g, isMoved, nil
+		return f, isMoved, nil
 	case changed(info) >= p.Began:
-		return g, isNew, nil
+		return f, isNew, nil
 	}
-	gone, err := p.Gone(d.format, g.Recording)
+	gone, err := p.Gone(d.format, at)
 	if !gone {
-		return g, isThere, err
+		return f, isThere, err
 	}
-	return g, isGone, nil
+	return f, isGone, nil
 }
 
 // RemoveOld removes what exports of an older layout wrote, of the formats and tables that are

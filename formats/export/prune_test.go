@@ -43,22 +43,22 @@ func TestPruneNew(t *testing.T) {
 	}
 	for _, failed = range []error{lost, nil} {
 		removed, left := 0, 0
-		if err := p.Remove(func(g export.Gone) {
+		if err := p.Remove(func(g *export.File) {
 			if !errors.Is(g.Err, failed) {
-				t.Errorf("%s: %v", g.Path, g.Err)
+				t.Errorf("%s: %v", g.File, g.Err)
 			}
 			removed++
 		}, func(string, string) { left++ }); err != nil || removed != len(old) || left != len(made) {
 			t.Errorf("%d told, %d left, %v", removed, left, err)
 		}
 		for _, f := range old {
-			if _, err := os.Stat(f.Path); (err == nil) != (failed != nil) {
-				t.Errorf("%s: %v", f.Path, err)
+			if _, err := os.Stat(f.File); (err == nil) != (failed != nil) {
+				t.Errorf("%s: %v", f.File, err)
 			}
 		}
 	}
 	for _, f := range made {
-		if _, err := os.Stat(f.Path); err != nil {
+		if _, err := os.Stat(f.File); err != nil {
 			t.Error(err)
 		}
 	}
