@@ -37,8 +37,8 @@ type archive struct {
 	records   *logRecords // of log
 	onRead    func(int)   // hears how many bytes of sources are read, unless nil
 	mu        sync.Mutex  // guards what follows
-	sources   map[string]nodes.Entry
-	folders   map[string]opened // of sources that are files, by path, and of servers
+	sources   map[sourcePlace]nodes.Entry
+	folders   map[string]opened // by path or URL
 	remote    remote.Options
 	servers   remoteServers
 	shared    *shared.Index     // nil: there is none
@@ -63,8 +63,7 @@ func (a *archive) close() {
 	}
 }
 
-// source returns what lies at name on disk: an archive, a recording, or a file that is none. All
-// arguments of a command that lie in one source share it, so that what is in it is decoded once.
+// source returns what lies at name on disk: an archive, a recording, or a file that is none.
 func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) {
 	if remote.IsURL(name) {
 		return a.lookUpRemote(ctx, name)
@@ -77,38 +76,37 @@ func (a *archive) source(ctx context.Context, name string) (nodes.Entry, error) 
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if e, ok := a.sources[at]; ok {
-		return e, nil
+	p, dir := sourcePlace{at, "."}, name
+	if !info.IsDir() {
+		dir = filepath.Dir(at)
+		p = sourcePlace{dir, filepath.Base(at)}
 	}
-	e, err := a.openSource(ctx, name, at, info)
-	if err == nil && e.Dir != nil {
-		a.sources[at] = e
-	}
-	return e, err
+	return a.sourceAt(ctx, p, func() (opened, error) { return a.open(dir) })
 }
 
-// openSource opens the source at name, which info describes and which no link leads to at at. The
-// caller holds mu.
-func (a *archive) openSource(ctx context.Context, name, at string, info iofs.FileInfo) (nodes.Entry, error) {
-	if info.IsDir() {
-		d, err := a.open(name)
-		if err != nil {
-			return nodes.Entry{}, err
-		}
-		return d.source(ctx, ".")
+// A sourcePlace is where a source lies: a file in a directory, or a directory, whose file is ".".
+type sourcePlace struct{ dir, file string }
+
+// sourceAt returns the source at a place. All arguments of a command that lie in one directory
+// share that, so that what is in it is decoded once; open opens it.
+func (a *archive) sourceAt(ctx context.Context, p sourcePlace, open func() (opened, error)) (e nodes.Entry, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e, ok := a.sources[p]; ok {
+		return e, nil
 	}
-	dir, base := filepath.Split(at)
-	d, ok := a.folders[dir]
+	d, ok := a.folders[p.dir]
 	if !ok {
-		var err error
-		if d, err = a.open(cmp.Or(dir, ".")); err != nil {
-			return nodes.Entry{}, err
+		if d, err = open(); err != nil {
+			return e, err
 		}
-		a.folders[dir] = d
+		a.folders[p.dir] = d
 	}
-	return d.source(ctx, base)
+	e, err = d.source(ctx, p.file)
+	if err == nil && e.Dir != nil {
+		a.sources[p] = e
+	}
+	return e, err
 }
 
 // An opened is a directory that was opened. All files in it that are sources share it, as each

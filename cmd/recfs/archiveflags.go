@@ -67,7 +67,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 		formats: list, options: options, mapres: f.formats.search,
 		cache: c, catalogue: known, log: log, logged: logged, records: handler.logRecords,
 		remote: f.remote, servers: remoteServers{all: map[string]*remote.Server{}},
-		sources: map[string]nodes.Entry{}, folders: map[string]opened{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
+		sources: map[sourcePlace]nodes.Entry{}, folders: map[string]opened{}, globbed: map[string]string{}, closers: []func(){closeLog, c.Close},
 	}
 	if err := a.openShared(f.indexAt); err != nil {
 		a.close()

@@ -150,26 +150,6 @@ func (a *archive) remoteTraffic() (requests, bytes int64) {
 	return requests, bytes
 }
 
-// remoteSource opens what a place of a server is.
-func (a *archive) remoteSource(ctx context.Context, server *remote.Server, base string, at remote.Place) (nodes.Entry, error) {
-	key := remote.Join(base+"/"+at.Dir, at.File)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if e, ok := a.sources[key]; ok {
-		return e, nil
-	}
-	d, ok := a.folders[base+"/"+at.Dir]
-	if !ok {
-		d = a.openTree(server.Tree(at.Dir), cmp.Or(strings.Trim(at.Dir, "/"), base))
-		a.folders[base+"/"+at.Dir] = d
-	}
-	e, err := d.source(ctx, at.File)
-	if err == nil && e.Dir != nil {
-		a.sources[key] = e
-	}
-	return e, err
-}
-
 // A walkKey is what a context has in which all of a source is about to be listed.
 type walkKey struct{}
 
@@ -199,7 +179,9 @@ func (a *archive) lookUpRemote(ctx context.Context, name string) (nodes.Entry, e
 		return nodes.Entry{}, err
 	}
 	whole := at.File == "."
-	e, err := a.remoteSource(ctx, server, r.Base, at)
+	e, err := a.sourceAt(ctx, sourcePlace{r.Base + "/" + at.Dir, at.File}, func() (opened, error) {
+		return a.openTree(server.Tree(at.Dir), cmp.Or(strings.Trim(at.Dir, "/"), r.Base)), nil
+	})
 	if err == nil && at.Inside != "." {
 		e, err = inSource(ctx, e, at.Inside)
 	}
