@@ -7,7 +7,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"iter"
-	"path"
 	"strings"
 	"time"
 
@@ -220,16 +219,20 @@ func makeIndex(ctx context.Context, f found) error {
 const runsDir = "demos/runs"
 
 // measure asks for the sizes of what has to be made to know them, and is kept by the cache on disk:
-// the pictures of a map and of its layers, and its table of tiles. Damage, which makes a picture
-// unreadable, is told of elsewhere.
-func measure(ctx context.Context, f found) error {
-	for _, name := range []string{".", "layers", "tables"} {
+// the pictures of a map and of its layers, its table of tiles, and perhaps the demos of runs.
+// Damage, which makes a picture unreadable, is told of elsewhere.
+func (x *indexer) measure(ctx context.Context, f found) error {
+	dirs := []string{".", "layers", "tables"}
+	if x.demos {
+		dirs = append(dirs, runsDir)
+	}
+	for _, name := range dirs {
 		for file, err := range listed(ctx, f, name) {
 			made, ok := file.File.(nodes.Measured)
 			if err == nil && ok {
 				_, err = made.Size(ctx)
 			}
-			if _, ok := errors.AsType[*formats.Error](err); err != nil && !ok {
+			if _, damaged := errors.AsType[*formats.Error](err); err != nil && (!damaged || name == runsDir) {
 				return fmt.Errorf("%s: %w", joinName(name, file.Name), err)
 			}
 		}
@@ -250,27 +253,11 @@ func listed(ctx context.Context, f found, name string) iter.Seq2[nodes.Entry, er
 	}
 }
 
-// measureDemos does so for the demos of all runs in a recording.
-func measureDemos(ctx context.Context, f found) error {
-	for run, err := range listed(ctx, f, runsDir) {
-		if err == nil && run.File != nil {
-			_, err = run.File.Size(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path.Join(runsDir, run.Name), err)
-		}
-	}
-	return nil
-}
-
 // makeAll makes what index makes of a recording.
 func (x *indexer) makeAll(ctx context.Context, f found) error {
 	err := makeIndex(ctx, f)
 	if err == nil {
-		err = measure(ctx, f)
-	}
-	if err == nil && x.demos {
-		err = measureDemos(ctx, f)
+		err = x.measure(ctx, f)
 	}
 	if err != nil || x.a == nil || x.a.shared == nil {
 		return err

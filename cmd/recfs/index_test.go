@@ -119,12 +119,12 @@ func TestIndexDrawsPictures(t *testing.T) {
 		nodes.Entry{Name: "layers", Dir: nodes.List(nodes.Entry{Name: "game.png", File: drawnFile{&asked[1], nil}})},
 		nodes.Entry{Name: "preview.png", File: drawnFile{&asked[2], nil}},
 	)
-	if err := measure(t.Context(), found{entry: nodes.Entry{Name: "x.map", Dir: tree}}); err != nil || asked != [3]bool{true, true, true} {
+	if err := new(indexer).measure(t.Context(), found{entry: nodes.Entry{Name: "x.map", Dir: tree}}); err != nil || asked != [3]bool{true, true, true} {
 		t.Errorf("%v, drawn: %v", err, asked)
 	}
 	failed := errors.New("disk failure")
 	tree = nodes.List(nodes.Entry{Name: "preview.png", File: drawnFile{&asked[0], failed}})
-	if err := measure(t.Context(), found{entry: nodes.Entry{Dir: tree}}); !errors.Is(err, failed) {
+	if err := new(indexer).measure(t.Context(), found{entry: nodes.Entry{Dir: tree}}); !errors.Is(err, failed) {
 		t.Errorf("got %v, want %v", err, failed)
 	}
 }

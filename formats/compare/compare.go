@@ -126,15 +126,6 @@ func (c *comparison) text(ctx context.Context, dir nodes.Dir, name string) (text
 	return text, err == nil
 }
 
-// document returns a document of a tree. ok is false where it is not there or cannot be read.
-func (c *comparison) document(ctx context.Context, dir nodes.Dir, name string) (v value, ok bool) {
-	text, ok := c.text(ctx, dir, name)
-	if !ok {
-		return v, false
-	}
-	return c.parsed(name, text)
-}
-
 // parsed returns what the file called name says. ok is false where that makes no sense.
 func (c *comparison) parsed(name string, text []byte) (v value, ok bool) {
 	v, err := parse(text)

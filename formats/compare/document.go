@@ -8,15 +8,10 @@ import (
 
 // documents compares two documents.
 func (c *comparison) documents(name string, a, b []byte) {
-	x, err := parse(a)
-	if err == nil {
-		var y value
-		if y, err = parse(b); err == nil {
+	if x, ok := c.parsed(name, a); ok {
+		if y, ok := c.parsed(name, b); ok {
 			c.values(name, x, y)
 		}
-	}
-	if err != nil {
-		c.failed(name, err)
 	}
 }
 

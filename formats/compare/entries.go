@@ -22,7 +22,9 @@ func Entries(ctx context.Context, a, b Side, marks Marks, visit func(Change) err
 	case len(a.Lists) > 0 && len(a.Lists) == len(b.Lists):
 		a.Dir, b.Dir = keep(a.Dir), keep(b.Dir)
 		for i := range a.Lists {
-			c.parts(ctx, a, b, a.Lists[i], b.Lists[i])
+			for old, now := range pairs(a.Lists[i], b.Lists[i]) {
+				c.pair(ctx, a.Dir, b.Dir, old, now)
+			}
 		}
 	case c.isRecording(ctx, a.Dir) && c.isRecording(ctx, b.Dir):
 		c.recordings(ctx, a.Dir, b.Dir)

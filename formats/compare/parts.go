@@ -58,13 +58,6 @@ func readParts(ctx context.Context, document nodes.File, r formats.PartsReader) 
 	return r.Read(text)
 }
 
-// parts tells which parts were added and removed, and how those differ that both have.
-func (c *comparison) parts(ctx context.Context, a, b Side, x, y []formats.Part) {
-	for old, now := range pairs(x, y) {
-		c.pair(ctx, a.Dir, b.Dir, old, now)
-	}
-}
-
 // A keptDir keeps the directories below it for a comparison: one with very many entries is made
 // once, not for each part.
 type keptDir struct {

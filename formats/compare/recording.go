@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 
@@ -33,10 +34,19 @@ func (c *comparison) recordings(ctx context.Context, a, b nodes.Dir) {
 
 // both returns a document of each tree.
 func (c *comparison) both(ctx context.Context, a, b nodes.Dir, name string) (x, y value, ok bool) {
-	x, xOK := c.document(ctx, a, name)
-	y, yOK := c.document(ctx, b, name)
-	return x, y, xOK && yOK
+	old, ok := c.text(ctx, a, name)
+	now, also := c.text(ctx, b, name)
+	if ok {
+		x, ok = c.parsed(name, old)
+	}
+	if also {
+		y, also = c.parsed(name, now)
+	}
+	return x, y, ok && also
 }
+
+// firstTick is the note of the first tick that differs.
+const firstTick = "the first tick that differs"
 
 // ticks looks for the first tick that differs, and tells how.
 func (c *comparison) ticks(ctx context.Context, a, b nodes.Dir) {
@@ -50,40 +60,31 @@ func (c *comparison) ticks(ctx context.Context, a, b nodes.Dir) {
 	if xErr != nil || yErr != nil {
 		return // the index says why
 	}
-	for i := range max(n, m) {
-		if c.ended || i >= n || i >= m {
-			if i < n {
-				c.tickAlone(ctx, Removed, x.Dir, i)
-			} else if i < m {
-				c.tickAlone(ctx, Added, y.Dir, i)
-			}
-			return
-		}
-		if c.tick(ctx, x.Dir, y.Dir, i) {
+	for i := range min(n, m) {
+		if c.ended || c.tick(ctx, x.Dir, y.Dir, i) {
 			return
 		}
 	}
-}
-
-// tickAlone tells of the first tick that only one recording has.
-func (c *comparison) tickAlone(ctx context.Context, kind Kind, ticks nodes.Dir, i int) {
-	e, err := ticks.At(ctx, i)
+	kind, longer := Removed, x.Dir
+	if m > n {
+		kind, longer = Added, y.Dir
+	}
+	if n == m {
+		return
+	}
+	e, err := longer.At(ctx, min(n, m))
 	if err != nil {
 		c.failed("ticks", err)
 		return
 	}
-	c.add(Change{Kind: kind, Path: "ticks/" + e.Name, Note: "the first tick that differs"})
+	c.add(Change{Kind: kind, Path: "ticks/" + e.Name, Note: firstTick})
 }
 
 // tick reports whether the i-th ticks are not the same, or cannot be told.
 func (c *comparison) tick(ctx context.Context, x, y nodes.Dir, i int) bool {
-	p, err := x.At(ctx, i)
-	if err != nil {
-		c.failed("ticks", err)
-		return true
-	}
-	q, err := y.At(ctx, i)
-	if err != nil {
+	p, xErr := x.At(ctx, i)
+	q, yErr := y.At(ctx, i)
+	if err := cmp.Or(xErr, yErr); err != nil {
 		c.failed("ticks", err)
 		return true
 	}
@@ -93,7 +94,7 @@ func (c *comparison) tick(ctx context.Context, x, y nodes.Dir, i int) bool {
 		if q.Name < p.Name {
 			kind = Added
 		}
-		c.add(Change{Kind: kind, Path: name, Note: "the first tick that differs"})
+		c.add(Change{Kind: kind, Path: name, Note: firstTick})
 		return true
 	}
 	old, oldErr := nodes.ReadAll(ctx, p.File)
@@ -101,16 +102,13 @@ func (c *comparison) tick(ctx context.Context, x, y nodes.Dir, i int) bool {
 	switch {
 	case oldErr != nil && nowErr != nil:
 		return ctx.Err() != nil
-	case oldErr != nil:
-		c.failed(name, oldErr)
-		return true
-	case nowErr != nil:
-		c.failed(name, nowErr)
+	case oldErr != nil || nowErr != nil:
+		c.failed(name, cmp.Or(oldErr, nowErr))
 		return true
 	case bytes.Equal(old, now):
 		return false
 	}
-	c.add(Change{Kind: Changed, Path: name, Note: "the first tick that differs"})
+	c.add(Change{Kind: Changed, Path: name, Note: firstTick})
 	c.documents(name+"/", old, now)
 	return true
 }
