@@ -18,7 +18,7 @@ var catCommand = command{
 
 func runCat(flags *pflag.FlagSet) runFunc {
 	return readFlags(flags).orInput().onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		f, printed := failures{env: e}, 0
+		printed := 0
 		e.far = func() string {
 			return fmt.Sprintf("%d of %s printed to the end", printed, count(len(args), "file", "files")) + fromStart
 		}
@@ -32,11 +32,11 @@ func runCat(flags *pflag.FlagSet) runFunc {
 				err = copyFile(ctx, e.stdout, entry.File)
 			}
 			if err != nil {
-				f.fail(name, err)
+				e.fail(name, err)
 				continue
 			}
 			printed++
 		}
-		return f.result()
+		return nil
 	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 
@@ -29,16 +28,19 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 	color := registerColor(flags)
 	jobs := jobsFlag(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		c := &checker{colors: color.on(e), out: e.stdout, asJSON: *asJSON, told: map[string]bool{}, notes: e.stderr, meter: newMeter(e.stderr, "checking")}
-		stop := a.measure(ctx, c.meter, args, everything)
+		c := &checker{env: e, asJSON: *asJSON, members: map[string]bool{}}
+		e.colors = color.on(e)
+		stop := a.measure(ctx, e.startMeter("checking"), args, everything)
+		e.far = func() string {
+			return fmt.Sprintf("%s, %s read: %s so far"+fromStart, c.meter.far(), humanSize(c.bytes), count(c.problems, "problem", "problems"))
+		}
 		report := func(problems []problem) { c.report(ctx, problems) }
 		unreadable := func(name string, err error) { report([]problem{fileProblem(name, err)}) }
 		inOrder(*jobs, a.find(ctx, args, unreadable), func(f found) []problem { return c.check(ctx, f) }, report)
 		stop()
 		c.meter.close()
 		if ctx.Err() != nil {
-			return &interruption{fmt.Sprintf("%s, %s read: %s so far"+fromStart,
-				c.meter.far(), humanSize(c.bytes), count(c.problems, "problem", "problems"))}
+			return ctx.Err()
 		}
 		if c.files == 0 && c.recordings == 0 && c.problems == 0 {
 			return usagef("check: there is nothing to read in %s", strings.Join(args, ", "))
@@ -57,18 +59,15 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 
 // A checker reads everything and tells what is wrong.
 type checker struct {
+	*env
 	asJSON bool
-	colors colors
-	meter  *meter
 
 	mu         sync.Mutex // guards what follows
-	out        io.Writer
-	notes      io.Writer // for what is no problem
 	recordings int
 	files      int
 	bytes      int64
 	problems   int
-	told       map[string]bool // files in containers that a problem of the container is about
+	members    map[string]bool // files in containers that a problem of the container is about
 }
 
 // report prints problems. What is found after an interruption is none: it is a read that was cut
@@ -80,28 +79,19 @@ func (c *checker) report(ctx context.Context, problems []problem) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range problems {
-		if p.Format == "" && c.told[p.Path] { // its container says why it cannot be read
+		if p.Format == "" && c.members[p.Path] { // its container says why it cannot be read
 			continue
 		}
 		if p.member != "" {
-			c.told[p.member] = true
+			c.members[p.member] = true
 		}
 		c.problems++
-		c.meter.print(func() {
-			if c.asJSON {
-				_ = writeJSON(c.out, p) // its error has ended the command
-			} else {
-				fmt.Fprintln(c.out, p.text(c.colors))
-			}
-		})
+		if c.asJSON {
+			_ = writeJSON(c.stdout, p) // its error has ended the command
+		} else {
+			fmt.Fprintln(c.stdout, p.text(c.colors))
+		}
 	}
-}
-
-// note tells of what could not be looked at, although nothing is wrong with it.
-func (c *checker) note(name, hint string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.meter.print(func() { fmt.Fprintln(c.notes, printable(name+": "+hint)) })
 }
 
 // check reads a recording or another file and returns what is wrong with it.
@@ -135,7 +125,7 @@ func (c *checker) check(ctx context.Context, f found) []problem {
 func (c *checker) recording(ctx context.Context, f found) []problem {
 	_, known, toldErr := catalogue.Summarize(ctx, f.entry.Dir)
 	if hint := known.Details.Text("hint"); hint != "" {
-		c.note(f.name, hint)
+		c.note(f.name + ": " + hint) // nothing is wrong with it
 	}
 	told, toldErr := toldProblems(f, known, toldErr)
 	l := newProblemList(told)

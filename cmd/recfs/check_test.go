@@ -33,7 +33,7 @@ func TestCheckOfAReplacedSource(t *testing.T) {
 		{found{name: "notes", entry: nodes.Entry{File: nodes.Sized(13, changed)}}, "notes: changed while it was read\n"},
 	} {
 		var out bytes.Buffer
-		c := &checker{out: &out, meter: newMeter(&out, "checking")}
+		c := &checker{env: &env{stdout: &out, meter: newMeter(&out, "checking")}}
 		problems := c.check(t.Context(), test.found)
 		out.Reset()
 		c.report(t.Context(), problems)

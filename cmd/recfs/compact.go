@@ -79,12 +79,13 @@ func (c *compactor) compact(ctx context.Context, a *archive) error {
 	}
 	defer file.Discard()
 	file.Durable, file.Exclusive = true, true
-	bar := newMeter(c.env.stderr, "compacting")
+	bar := c.env.startMeter("compacting")
+	c.env.far = func() string { return nothingWritten }
 	w := bufio.NewWriter(file)
 	report, err := f.Compact(ctx, recording, w, scratch, formats.CompactOptions{Level: c.level, Progress: bar.set})
 	bar.close()
 	if ctx.Err() != nil {
-		return &interruption{nothingWritten}
+		return ctx.Err()
 	}
 	if err == nil {
 		err = w.Flush()
@@ -97,6 +98,7 @@ func (c *compactor) compact(ctx context.Context, a *archive) error {
 	} else if err != nil {
 		return err
 	}
+	c.env.far = nil
 	return c.tell(f.Name, report)
 }
 

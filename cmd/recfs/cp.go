@@ -50,11 +50,13 @@ func runCp(flags *pflag.FlagSet) runFunc {
 			return usagef("cp: %s is not a directory", dest)
 		}
 		c := copier{
-			failures: failures{env: e, meter: newMeter(e.stderr, "copying")}, archive: a, asJSON: *asJSON, parents: *parents,
+			env: e, archive: a, asJSON: *asJSON, parents: *parents,
 			recursive: *recursive || *archived, preserve: *preserve || *archived, copies: map[string]string{},
 		}
-		defer c.meter.close()
-		defer a.measure(ctx, c.meter, sources, everything)()
+		e.far = func() string {
+			return fmt.Sprintf("%s, %s copied, and none half; another run copies all again", c.meter.far(), count(c.meter.files, "file", "files"))
+		}
+		defer a.measure(ctx, e.startMeter("copying"), sources, everything)()
 		for _, name := range sources {
 			target := dest
 			if into {
@@ -67,11 +69,7 @@ func runCp(flags *pflag.FlagSet) runFunc {
 				c.fail(name, err)
 			}
 		}
-		if ctx.Err() != nil {
-			return &interruption{fmt.Sprintf("%s, %s copied, and none half; another run copies all again",
-				c.meter.far(), count(c.meter.files, "file", "files"))}
-		}
-		return c.result()
+		return ctx.Err()
 	})
 }
 
@@ -134,7 +132,7 @@ func sameFile(a, b string) bool {
 }
 
 type copier struct {
-	failures
+	*env
 	archive   *archive
 	recursive bool
 	preserve  bool
@@ -149,7 +147,7 @@ type copier struct {
 // fail reports what could not be copied.
 func (c *copier) fail(name string, err error) {
 	c.full = c.full || isFull(err)
-	c.failures.fail(name, err)
+	c.env.fail(name, err)
 }
 
 // isFull reports whether err says that there is no room for another file.
@@ -249,8 +247,7 @@ func (c *copier) tell(ctx context.Context, name string, e nodes.Entry, target st
 		return err
 	}
 	line.Size = size
-	c.meter.print(func() { err = writeJSON(c.env.stdout, line) })
-	return err
+	return writeJSON(c.stdout, line)
 }
 
 func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) error {

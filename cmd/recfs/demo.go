@@ -53,7 +53,6 @@ func runDemo(flags *pflag.FlagSet) runFunc {
 		if q.output == "-" || q.output == "/dev/stdout" {
 			q.output = ""
 		}
-		f := failures{env: e}
 		e.far = func() string {
 			if q.output != "" {
 				return nothingWritten
@@ -64,9 +63,9 @@ func runDemo(flags *pflag.FlagSet) runFunc {
 			return q.makeBest(ctx, e, a, args[0])
 		}
 		if err := q.make(ctx, e, a, args); err != nil {
-			f.fail(args[0], err)
+			e.fail(args[0], err)
 		}
-		return f.result()
+		return nil
 	})
 }
 
@@ -144,7 +143,7 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 
 // makeBest makes the demo of the best run of each map in an archive.
 func (q *demoRequest) makeBest(ctx context.Context, e *env, a *archive, dir string) error {
-	f := &finder{failures: failures{env: e}, a: a, finished: true}
+	f := &finder{env: e, a: a, finished: true}
 	if err := f.judgeAll(ctx, []string{dir}); err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func (q *demoRequest) makeBest(ctx context.Context, e *env, a *archive, dir stri
 			f.fail(r.Demo, err)
 		}
 	}
-	f.n += f.unknown + f.unlisted
+	f.failures += f.unknown + f.unlisted
 	f.tellUnknown("recfs index")
-	return f.result()
+	return nil
 }

@@ -70,14 +70,14 @@ func runDiff(flags *pflag.FlagSet) runFunc {
 		if err != nil && err != errReported && ctx.Err() == nil { // another exit code ends git
 			e.report(err)
 		}
+		e.failures = 0
 		return ctx.Err()
 	})
 }
 
 // alone tells what a recording is that is new or gone.
 func (d *differ) alone(ctx context.Context, e *env, a *archive, name string, kind compare.Kind) error {
-	f := failures{env: e}
-	for found := range a.find(ctx, []string{name}, f.fail) {
+	for found := range a.find(ctx, []string{name}, e.fail) {
 		if !found.isRecording {
 			return named(name, errNoRecording)
 		}
@@ -97,7 +97,7 @@ func (d *differ) alone(ctx context.Context, e *env, a *archive, name string, kin
 			}
 		}
 	}
-	return f.result()
+	return nil
 }
 
 // calledByGit reports whether git runs this program as an external diff.

@@ -43,15 +43,7 @@ var errReported = errors.New("reported")
 // errInterrupted ends a command that a signal stopped.
 var errInterrupted = errors.New("interrupted")
 
-// An interruption is errInterrupted with how far the command came and how to go on.
-type interruption struct{ far string }
-
-func (i *interruption) Error() string { return errInterrupted.Error() + ": " + i.far }
-
-// Is reports whether the interruption is errInterrupted.
-func (i *interruption) Is(err error) bool { return err == errInterrupted }
-
-// env is where a command writes.
+// An env is a command at work: where it writes, how far it came, and what it could not read.
 type env struct {
 	stdout   io.Writer
 	stderr   io.Writer
@@ -59,9 +51,21 @@ type env struct {
 	colors   colors
 	answers  io.Reader // to questions; nil: nobody is there to give them
 
-	// far says how far the command came, and how to go on, if it is interrupted and does not say so
-	// itself; nil: there is nothing to say.
+	// far says how far the command came, and how to go on, if it is interrupted; nil: there is nothing
+	// to say.
 	far func() string
+
+	meter *meter // goes out of the way of what is printed; nil: there is none
+
+	mu       sync.Mutex      // guards what follows
+	failures int             // what could not be read
+	told     map[string]bool // of what the reason was told, which then is not told again; nil: each is told
+}
+
+// startMeter returns a meter of what the command does.
+func (e *env) startMeter(what string) *meter {
+	e.meter = newMeter(e.stderr, what)
+	return e.meter
 }
 
 // fromStart is how most commands go on after an interruption.
@@ -96,8 +100,11 @@ func (e *env) columns() int {
 }
 
 // report prints a problem that does not end the command.
-func (e *env) report(err error) {
-	fmt.Fprintln(e.stderr, "recfs:", printable(plain(err)))
+func (e *env) report(err error) { e.note("recfs: " + plain(err)) }
+
+// note prints a line beside what the command prints.
+func (e *env) note(text string) {
+	e.meter.print(func() { fmt.Fprintln(e.stderr, printable(text)) })
 }
 
 // fileName is name as it is printed: as it is for programs, harmless for a terminal.
@@ -111,11 +118,12 @@ func (e *env) fileName(name string) string {
 // An output is the standard output of a command, which stops when it cannot be written.
 type output struct {
 	io.Writer
+	env  *env // of the command
 	stop context.CancelCauseFunc
 }
 
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.Writer.Write(p)
+func (o *output) Write(p []byte) (n int, err error) {
+	o.env.meter.print(func() { n, err = o.Writer.Write(p) })
 	if err != nil {
 		err = &outputError{err}
 		o.stop(err)
@@ -199,35 +207,19 @@ func (e *env) create(target string, mode iofs.FileMode, write func(io.Writer) er
 	return f.Commit()
 }
 
-// failures counts what a command could not read and tells about each, also from several goroutines.
-type failures struct {
-	env   *env
-	meter *meter // goes out of the way of what is told; nil: there is none
-	mu    sync.Mutex
-	n     int
-	told  map[string]bool // of what the reason was told, which then is not told again; nil: each is told
-}
-
 // fail reports that name could not be read, unless that is because the command ends.
-func (f *failures) fail(name string, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.told[name] {
+func (e *env) fail(name string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.told[name] {
 		return
 	}
-	if f.told != nil {
-		f.told[name] = true
+	if e.told != nil {
+		e.told[name] = true
 	}
-	f.n++
+	e.failures++
 	if _, ok := errors.AsType[*outputError](err); errors.Is(err, context.Canceled) || ok {
 		return
 	}
-	f.meter.print(func() { f.env.report(named(name, err)) })
-}
-
-func (f *failures) result() error {
-	if f.n > 0 {
-		return errReported
-	}
-	return nil
+	e.report(named(name, err))
 }

@@ -23,7 +23,7 @@ import (
 
 // An exporter writes the tables of recordings.
 type exporter struct {
-	failures
+	*env
 	tables, formats []string // none: all
 	shard           shardFlag
 	asJSON          bool
@@ -59,7 +59,6 @@ type exporter struct {
 }
 
 func (x *exporter) run(ctx context.Context, a *archive, source, destination string, jobs jobCount) error {
-	defer x.meter.close()
 	x.source, x.destination, a.onRead, x.met, x.a = source, destination, x.meter.onRead, map[string]bool{}, a
 	x.named, x.mode, x.merged = export.Places{}, 0o666, map[string][]*export.Member{}
 	var err error
@@ -90,10 +89,10 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	stop()
 	x.meter.close()
 	if ctx.Err() != nil {
-		return &interruption{x.meter.far() + " exported; the same command goes on from there"}
+		return ctx.Err()
 	}
 	fmt.Fprintf(x.env.stderr, "%s: %s, %s written, %d unchanged, %d failed\n", count(x.meter.done.recordings, "recording", "recordings"),
-		written, humanSize(x.bytes), x.same, x.n)
+		written, humanSize(x.bytes), x.same, x.failures)
 	if why := x.stopped.Load(); why != nil {
 		return *why
 	}
@@ -110,7 +109,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	if err := cmp.Or(x.finish(ctx, pruned), pruned); err != nil {
 		return err
 	}
-	return x.result()
+	return nil
 }
 
 // each writes a file for each table of a recording.
@@ -122,7 +121,7 @@ func (x *exporter) each(ctx context.Context, jobs jobCount, list iter.Seq[target
 // nothing returns why there is nothing to export, unless nothing could be read. It tells of tables
 // that were asked for and that no recording has, which may be misspelt.
 func (x *exporter) nothing() error {
-	if x.seen == 0 && x.n == 0 {
+	if x.seen == 0 && x.failures == 0 {
 		return usagef("export: there are no recordings%s in %s", ofFormats(x.formats), x.source)
 	}
 	var missing []error
@@ -133,7 +132,7 @@ func (x *exporter) nothing() error {
 		}
 	}
 	var err error
-	if n := len(missing) - 1; n >= 0 && n+1 == len(x.tables) && (x.n == 0 || len(x.met) > 0) && x.shard.N == 1 {
+	if n := len(missing) - 1; n >= 0 && n+1 == len(x.tables) && (x.failures == 0 || len(x.met) > 0) && x.shard.N == 1 {
 		missing, err = missing[:n], missing[n]
 	}
 	for _, err := range missing {
@@ -329,7 +328,7 @@ func (x *exporter) tellFile(f *export.File) {
 
 func (x *exporter) print(f export.File) {
 	if x.asJSON {
-		x.meter.print(func() { _ = writeJSON(x.env.stdout, f) })
+		_ = writeJSON(x.stdout, f) // its error has ended the command
 	}
 }
 

@@ -64,7 +64,9 @@ func runExport(flags *pflag.FlagSet) runFunc {
 		if err := x.checkForm(flags); err != nil {
 			return err
 		}
-		x.failures = failures{env: e, meter: newMeter(e.stderr, "exporting")}
+		x.env = e
+		e.startMeter("exporting")
+		e.far = func() string { return x.meter.far() + " exported; the same command goes on from there" }
 		return x.run(ctx, a, cleanName(args[1]), args[2], *jobs)
 	})
 }

@@ -24,7 +24,7 @@ import (
 
 // finder says which recordings find prints, and how.
 type finder struct {
-	failures
+	*env
 	a *archive
 	w *bufio.Writer // to stdout
 
@@ -88,8 +88,8 @@ func runFind(flags *pflag.FlagSet) runFunc {
 		if f.format != "" && !slices.Contains(known, f.format) {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
-		f.env, f.a, f.columns, f.told, f.printed = e, a, cmp.Or(e.columns(), math.MaxInt), map[string]bool{}, map[string]bool{}
-		e.far = f.far
+		f.env, f.a, f.columns, f.printed = e, a, cmp.Or(e.columns(), math.MaxInt), map[string]bool{}
+		e.told, e.far = map[string]bool{}, f.far
 		if f.indexes {
 			if err := f.makeIndexes(ctx, args); err != nil {
 				return err
@@ -101,21 +101,22 @@ func runFind(flags *pflag.FlagSet) runFunc {
 
 // makeIndexes makes those that are missing.
 func (f *finder) makeIndexes(ctx context.Context, args []string) error {
-	x := newIndexer(f.env)
-	defer x.meter.close()
-	err := x.runMissing(ctx, f.a, args, *f.jobs)
-	f.n += x.n
+	far, told := f.env.far, f.told
+	err := newIndexer(f.env).runMissing(ctx, f.a, args, *f.jobs)
+	if f.told = told; err == nil {
+		f.env.far = far
+	}
 	return err
 }
 
 // judgeAll judges the recordings below directories.
 func (f *finder) judgeAll(ctx context.Context, args []string) error {
 	f.judged, f.unknown, f.unlisted, f.found = 0, 0, 0, nil
-	f.meter = newMeter(f.env.stderr, "looking at")
+	f.startMeter("looking at")
 	before := f.a.catalogue.Looked()
 	f.meter.change(func() { f.meter.looked = func() int { return f.a.catalogue.Looked() - before } })
 	defer f.meter.close()
-	f.w = bufio.NewWriter(writerBeside{f.env.stdout, f.meter})
+	f.w = bufio.NewWriter(f.stdout)
 	for _, dir := range args {
 		for s, err := range f.a.summaries(ctx, dir) {
 			if err != nil {
@@ -142,8 +143,8 @@ func (f *finder) find(ctx context.Context, args []string) error {
 		return err
 	}
 	f.printRuns()
-	f.n += f.unknown + f.unlisted
-	return cmp.Or(f.w.Flush(), f.result())
+	f.failures += f.unknown + f.unlisted
+	return f.w.Flush()
 }
 
 // far says how far the search came.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +43,6 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 			return usagef("index: --copies needs --index-at")
 		}
 		x := newIndexer(e)
-		defer x.meter.close()
 		x.copies = *copies
 		x.asJSON, x.demos, x.a, x.shard, x.args = *asJSON, *demos, a, export.Shard(shard), args
 		return x.run(ctx, a, args, *jobs)
@@ -53,7 +51,8 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 
 // An indexer makes the indexes of recordings, which the cache on disk keeps.
 type indexer struct {
-	failures
+	*env
+	before int // failures
 	asJSON bool
 	demos  bool         // make the sizes of demos
 	copies bool         // put seekable copies into the shared index
@@ -64,7 +63,9 @@ type indexer struct {
 }
 
 func newIndexer(e *env) *indexer {
-	return &indexer{failures: failures{env: e, meter: newMeter(e.stderr, "indexing"), told: map[string]bool{}}, there: map[string]bool{}}
+	e.startMeter("indexing")
+	e.told = map[string]bool{}
+	return &indexer{env: e, before: e.failures, there: map[string]bool{}}
 }
 
 // An indexLine is what index --json prints of a recording, or of a container that is damaged.
@@ -98,13 +99,13 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCo
 		}
 	}
 	if ctx.Err() != nil {
-		return x.interrupted(a)
+		return ctx.Err()
 	}
 	x.tellDone(time.Since(start))
-	if x.meter.done.recordings == 0 && x.n == 0 {
+	if x.meter.done.recordings == 0 && x.failures == 0 {
 		return usagef("index: there are no recordings in %s", strings.Join(args, ", "))
 	}
-	return cmp.Or(x.kept(a), x.result())
+	return x.kept(a)
 }
 
 // runMissing makes the indexes that are missing, and tells how many if there are any.
@@ -131,30 +132,27 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, job
 
 // make makes the indexes.
 func (x *indexer) make(ctx context.Context, a *archive, args []string, jobs jobCount) error {
-	a.onRead = x.meter.onRead
+	a.onRead, x.env.far = x.meter.onRead, func() string { return x.far(a) }
 	stop := a.measure(ctx, x.meter, args, x.wants)
 	x.indexAll(ctx, a.find(ctx, args, x.fail), jobs)
 	stop()
 	x.meter.close()
-	if ctx.Err() != nil {
-		return x.interrupted(a)
-	}
-	return nil
+	return ctx.Err()
 }
 
-// interrupted says how far the indexing came.
-func (x *indexer) interrupted(a *archive) error {
+// far says how far the indexing came.
+func (x *indexer) far(a *archive) string {
 	on := "the same command goes on from there"
 	if a.options.Disk == nil {
 		on = "nothing was kept, as there is no cache on disk"
 	}
-	return &interruption{x.meter.far() + " indexed; " + on}
+	return x.meter.far() + " indexed; " + on
 }
 
 func (x *indexer) tellDone(took time.Duration) {
 	done := x.meter.done
 	fmt.Fprintf(x.env.stderr, "%s, %s: %.1f s, %d failed\n",
-		count(done.recordings, "recording", "recordings"), humanSize(done.bytes), took.Seconds(), x.n)
+		count(done.recordings, "recording", "recordings"), humanSize(done.bytes), took.Seconds(), x.failures-x.before)
 }
 
 // kept returns why the indexes could not be kept, if they could not.
@@ -298,6 +296,6 @@ func (x *indexer) tell(ctx context.Context, line indexLine) {
 		x.fail(line.Path, errors.New(line.Error))
 	}
 	if x.asJSON {
-		x.meter.print(func() { _ = writeJSON(x.env.stdout, line) })
+		_ = writeJSON(x.stdout, line) // its error has ended the command
 	}
 }

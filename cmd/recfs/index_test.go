@@ -48,8 +48,8 @@ func TestIndexDuringWalk(t *testing.T) {
 	x := newIndexer(&env{stdout: &stdout, stderr: &stderr})
 	x.asJSON = true
 	x.indexAll(ctx, walk, 1)
-	if done := x.meter.done; done != (amount{3, 15}) || x.n != 0 || strings.Count(stdout.String(), "\n") != 3 {
-		t.Errorf("%v done, %d failed: %s%s", done, x.n, &stdout, &stderr)
+	if done := x.meter.done; done != (amount{3, 15}) || x.failures != 0 || strings.Count(stdout.String(), "\n") != 3 {
+		t.Errorf("%v done, %d failed: %s%s", done, x.failures, &stdout, &stderr)
 	}
 }
 
@@ -63,8 +63,8 @@ func TestIndexTellsOnce(t *testing.T) {
 	}
 	<-done
 	<-done
-	if x.n != 1 || strings.Count(stderr.String(), "\n") != 1 {
-		t.Errorf("told %d times: %s", x.n, &stderr)
+	if x.failures != 1 || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("told %d times: %s", x.failures, &stderr)
 	}
 }
 

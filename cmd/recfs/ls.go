@@ -51,12 +51,12 @@ func runLs(flags *pflag.FlagSet) runFunc {
 				return err
 			}
 		}
-		return l.result()
+		return nil
 	})
 }
 
 type lister struct {
-	failures
+	*env
 	w         io.Writer
 	long      bool
 	human     bool

@@ -132,13 +132,16 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	}
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	own := &env{stdout: &output{e.stdout, stop}, stderr: e.stderr, terminal: e.terminal, answers: e.answers}
+	own := &env{stderr: e.stderr, terminal: e.terminal, answers: e.answers}
+	own.stdout = &output{e.stdout, own, stop}
 	err = run(working, own, args)
+	own.meter.close()
+	if err == nil && own.failures > 0 {
+		err = errReported
+	}
 	switch {
-	case ctx.Err() != nil && errors.Is(err, errInterrupted):
-		return err
 	case ctx.Err() != nil && err != nil && own.far != nil:
-		return &interruption{own.far()}
+		return fmt.Errorf("%w: %s", errInterrupted, own.far())
 	case ctx.Err() != nil && err != nil:
 		return errInterrupted
 	case ctx.Err() == nil && working.Err() != nil:

@@ -81,8 +81,11 @@ func (m *meter) draw(w io.Writer) {
 // drawn reports whether somebody sees m.
 func (m *meter) drawn() bool { return m.bar != nil }
 
-// close takes m away. What it counted stays.
+// close takes m away, if there is one. What it counted stays.
 func (m *meter) close() {
+	if m == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.bar != nil {
@@ -127,7 +130,8 @@ func (m *meter) file() { m.change(func() { m.files++ }) }
 // onRead says that n more bytes of sources were read.
 func (m *meter) onRead(n int) { m.change(func() { m.read += int64(n) }) }
 
-// print calls write, which prints something, with the meter, if there is one, out of its way.
+// print calls write, which prints something, with the meter, if there is one, out of its way. All
+// that a command prints goes through it.
 func (m *meter) print(write func()) {
 	if m == nil {
 		write()
@@ -140,17 +144,6 @@ func (m *meter) print(write func()) {
 	}
 	write()
 	m.show()
-}
-
-// A writerBeside writes with a meter out of its way.
-type writerBeside struct {
-	io.Writer
-	meter *meter
-}
-
-func (w writerBeside) Write(p []byte) (n int, err error) {
-	w.meter.print(func() { n, err = w.Writer.Write(p) })
-	return n, err
 }
 
 // show draws m as it is now.

@@ -95,7 +95,7 @@ func (x *exporter) removeGone(ctx context.Context) error {
 	if old > 0 {
 		fmt.Fprintln(x.env.stderr, count(old, "file", "files"), "of an older recfs removed")
 	}
-	if err = cmp.Or(err, failed); err == nil && x.n == 0 && p.Kept == 0 && x.prune == pruneForce { // now all is of the source
+	if err = cmp.Or(err, failed); err == nil && x.failures == 0 && p.Kept == 0 && x.prune == pruneForce { // now all is of the source
 		err = x.lake.Own()
 	}
 	return err

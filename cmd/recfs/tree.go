@@ -32,7 +32,7 @@ func runTree(flags *pflag.FlagSet) runFunc {
 		if *depth < 0 {
 			return usagef("tree: the level cannot be negative")
 		}
-		t := treePrinter{failures: failures{env: e}, w: bufio.NewWriter(e.stdout), depth: *depth}
+		t := treePrinter{env: e, w: bufio.NewWriter(e.stdout), depth: *depth}
 		e.far = func() string { return count(t.dirs+t.files, "entry", "entries") + " drawn" + fromStart }
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
@@ -50,16 +50,13 @@ func runTree(flags *pflag.FlagSet) runFunc {
 		if !*asJSON {
 			fmt.Fprintf(t.w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
 		}
-		if err := t.w.Flush(); err != nil {
-			return err
-		}
-		return t.result()
+		return t.w.Flush()
 	})
 }
 
 // A treePrinter prints trees while they are walked: no tree has to fit into memory.
 type treePrinter struct {
-	failures
+	*env
 	w           *bufio.Writer // whose Flush tells of errors
 	depth       int           // how many levels; 0 is no limit
 	dirs, files int
