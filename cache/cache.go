@@ -140,9 +140,10 @@ const maxAttempts = 40
 // with as much. So no request that holds memory waits for more, and each gets through: one that
 // needs more than there is in all runs alone.
 //
-// What do did without the memory it asked for is of no account: no Memo keeps it.
+// What do did without the memory it asked for is of no account: no Memo keeps it. Of a nil Cache do
+// has what it wants.
 func (c *Cache) Do(ctx context.Context, n int64, do func(context.Context) error) error {
-	if reservationOf(ctx) != nil {
+	if c == nil || reservationOf(ctx) != nil {
 		return do(ctx)
 	}
 	for range maxAttempts {
@@ -151,15 +152,15 @@ func (c *Cache) Do(ctx context.Context, n int64, do func(context.Context) error)
 			return err
 		}
 		err = do(context.WithValue(ctx, reservationKey{}, r))
-		short := r.shortOf()
+		short := r.failed()
 		r.leave()
-		if short == 0 {
+		if short == nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err // what it did with too little memory says nothing
 		}
-		n = max(short, 2*n)
+		n = max(short.n, 2*n)
 	}
 	return &shortError{n}
 }

@@ -55,9 +55,6 @@ func NewLRU[K comparable, V any](opt LRUOptions[V]) *LRU[K, V] {
 // What opens a value is a part of a request, see [Cache.Do]: outside of one it would wait for
 // memory while others, who have that memory, wait for the value.
 func (l *LRU[K, V]) Acquire(ctx context.Context, k K, open func(context.Context) (V, error)) (r *Ref[K, V], err error) {
-	if l.opt.Cache == nil {
-		return l.acquire(ctx, k, open)
-	}
 	if r := l.Opened(k); r != nil {
 		return r, nil
 	}

@@ -18,8 +18,8 @@ type reservation struct {
 	mu    sync.Mutex
 	n     int64 // bytes that it has
 	used  int64
-	short int64 // how many would have been needed; 0: it sufficed
-	users int   // the request and the computations that it began
+	short *shortError // nil: it sufficed
+	users int         // the request and the computations that it began
 }
 
 type reservationKey struct{}
@@ -62,22 +62,14 @@ func (r *reservation) leave() {
 	}
 }
 
-// shortOf returns how many bytes the reservation should have had; 0: it sufficed.
-func (r *reservation) shortOf() int64 {
+// failed returns the error of what was made without the memory it asked for, else nil.
+func (r *reservation) failed() *shortError {
 	if r == nil {
-		return 0
+		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.short
-}
-
-// failed returns the error of what was made without the memory it asked for, else nil.
-func (r *reservation) failed() error {
-	if n := r.shortOf(); n > 0 {
-		return &shortError{n}
-	}
-	return nil
 }
 
 // A shortError says that a request needs more memory than it has.
@@ -124,7 +116,9 @@ func (h *Held) Grow(n int64) error {
 	h.r.mu.Lock()
 	defer h.r.mu.Unlock()
 	if need := h.r.used + n; need > h.r.n {
-		h.r.short = max(h.r.short, need)
+		if h.r.short == nil || h.r.short.n < need {
+			h.r.short = &shortError{need}
+		}
 		return &shortError{need}
 	}
 	h.r.used += n

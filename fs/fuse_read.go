@@ -89,7 +89,7 @@ func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (resu
 	if it.File == nil {
 		return nil, errIsDir
 	}
-	err = s.within(ctx, func(ctx context.Context) error {
+	err = s.account.Do(ctx, 0, func(ctx context.Context) error {
 		if result != nil { // it was read without the memory it takes
 			result.Done()
 			result = nil
@@ -102,12 +102,4 @@ func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (resu
 		})
 	})
 	return result, err
-}
-
-// within runs a READ as one request of the account, which may begin it again.
-func (s *server) within(ctx context.Context, do func(context.Context) error) error {
-	if s.account == nil {
-		return do(ctx)
-	}
-	return s.account.Do(ctx, 0, do)
 }

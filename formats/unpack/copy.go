@@ -157,18 +157,11 @@ func (s *copyWriter) table(note []byte) []byte {
 // A copyFile is a complete copy.
 type copyFile struct {
 	copiedFrames
-	f      copySource
+	f      cache.BehindFile // here, too
 	name   string
 	size   int64
 	damage *Damage
 	seal   formats.Seal // of what it is a copy of
-}
-
-// A copySource is the file of a copy, here or elsewhere.
-type copySource interface {
-	formats.ReaderAt
-	Size() int64
-	Close() error
 }
 
 // A localCopy is the file of a copy in the disk cache.
@@ -187,7 +180,7 @@ func newLocalCopy(f *os.File) (*localCopy, error) {
 	return &localCopy{f, info}, nil
 }
 
-// Size implements copySource.
+// Size implements cache.BehindFile.
 func (l *localCopy) Size() int64 { return l.info.Size() }
 
 // ReadAt implements formats.ReaderAt.
@@ -196,7 +189,7 @@ func (l *localCopy) ReadAt(_ context.Context, p []byte, off int64) (int, error) 
 }
 
 // openCopyFile reads the table of the copy called name. It closes f if it fails.
-func openCopyFile(ctx context.Context, f copySource, name string) (*copyFile, error) {
+func openCopyFile(ctx context.Context, f cache.BehindFile, name string) (*copyFile, error) {
 	s := &copyFile{copiedFrames: copiedFrames{r: f}, f: f, name: name}
 	if err := s.open(ctx); err != nil {
 		f.Close()
