@@ -59,7 +59,6 @@ type archive struct {
 	kinds      *cache.Memo[kindKey, kind]
 	unpacked   *cache.Memo[recordingKey, *plainInput]
 	recordings *recordings.Store[recordingKey]
-	trees      *cache.Memo[recordingKey, nodes.Dir]
 	lists      *cache.Memo[containerKey, *memberList]
 	containers *cache.Memo[containerKey, nodes.Dir]
 	depth      int             // containers around it

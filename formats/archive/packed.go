@@ -130,6 +130,7 @@ func refused(err error) bool {
 func (a *archive) recordingOf(k recordingKey) recordings.Source {
 	in, reads := a.source(k)
 	src := recordings.Source{Format: &a.list[k.format], Input: in, Failure: reads.failure}
+	src.Broken = func(ctx context.Context, err error) nodes.Dir { return a.notOpened(ctx, k, err) }
 	if !a.wrapped(k) {
 		return src
 	}
@@ -156,10 +157,12 @@ func (a *archive) recordingOf(k recordingKey) recordings.Source {
 	return src
 }
 
-// claimedOf returns a recording for a caller that looks at no more than its head. If it lies in a
+// claimedOf returns a recording for a caller that looks at no more than its head, or at why it does
+// not open. If it lies in a
 // container and its size would have to be measured, it has the size that the container states.
 func (a *archive) claimedOf(k recordingKey) recordings.Source {
 	src := a.recordingOf(k)
+	src.Broken = nil
 	if k.packed || !a.wrapped(k) {
 		return src
 	}

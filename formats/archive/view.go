@@ -217,14 +217,14 @@ func (e *NotOpenError) Error() string { return e.Message }
 // Open opens it once for all callers. The error of a recording that does not open is a
 // [NotOpenError].
 func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
-	dir, err := r.Tree(ctx)
+	o, err := r.r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if b, ok := dir.(brokenDir); ok {
+	if b, ok := o.Dir.(brokenDir); ok {
 		return nil, &NotOpenError{b.problem}
 	}
-	return r.r.a.recordings.Get(ctx, r.r.key)
+	return o, nil
 }
 
 // Summary returns what a person wants to know first, for which the index is made if there is none:
