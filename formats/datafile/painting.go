@@ -34,7 +34,7 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 	w, h := p.m.Game.dimensions()
 	s := previewScale(w, h)
 	size, band := w*h*s*s*bytesPerPixel, min(maxBand, p.large)
-	made := bandSize(w, h, band) + (maxAtlases+1)*atlasBytes(s)
+	made := bandSize(w, h, band) + int64(min(maxAtlases, len(p.m.Images)+1)+1)*atlasBytes(s)
 	if err := formats.Claim(ctx, made+pngMemory(size/pngRatio)+p.openStreams()); err != nil {
 		return nil, err
 	}
