@@ -137,3 +137,11 @@ func HexOf(name string) string {
 	}
 	return hex.EncodeToString([]byte(name))
 }
+
+// ExactName returns the name of which HexOf returned inHex, as it is shown if that is "".
+func ExactName(shown, inHex string) string {
+	if b, err := hex.DecodeString(inHex); err == nil && len(b) > 0 {
+		return string(b)
+	}
+	return shown
+}

@@ -34,9 +34,7 @@ func busyError(err error, users []string) error {
 
 // usersBelow names who uses the mount at dir, as far as this user may know.
 func usersBelow(dir string) []string {
-	if at, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = at
-	}
+	dir = linkTarget(dir)
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -51,12 +50,4 @@ func mountSummaries(ctx context.Context, dir string, yield func(catalogue.Summar
 			return
 		}
 	}
-}
-
-// exactPath is the path of a recording also where it is not UTF-8.
-func exactPath(s catalogue.Summary) string {
-	if exact, err := hex.DecodeString(s.PathHex); err == nil && len(exact) > 0 {
-		return string(exact)
-	}
-	return s.Path
 }

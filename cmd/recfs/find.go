@@ -156,7 +156,7 @@ func (f *finder) far() string {
 
 // judge prints a recording that was found below dir, or keeps its runs, if it is looked for.
 func (f *finder) judge(ctx context.Context, dir string, s catalogue.Summary) {
-	name := joinName(dir, exactPath(s))
+	name := joinName(dir, s.Place())
 	f.judged++
 	if s.Unread() || s.IsContainer() && !f.asksOfContainers() {
 		f.fail(name, errors.New(s.Error))

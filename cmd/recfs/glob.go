@@ -123,13 +123,13 @@ func (a *archive) lookUpGlobbed(ctx context.Context, name string) (e nodes.Entry
 		return e, false
 	}
 	root, err := a.lookUp(ctx, base)
-	if err != nil || root.Dir == nil {
+	if err != nil {
 		return e, false
 	}
 	inside := name
 	if base != "." {
 		inside = strings.TrimPrefix(strings.TrimPrefix(name, base), "/")
 	}
-	e, err = nodes.Follow(ctx, root.Dir, inside)
-	return e.Inherit(root.Attr), err == nil
+	e, err = inSource(ctx, root, inside)
+	return e, err == nil
 }

@@ -85,7 +85,7 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCo
 	}
 	for _, name := range args {
 		for s, err := range a.summaries(ctx, name) { // so that the catalogue has them all
-			switch at := joinName(name, exactPath(s)); {
+			switch at := joinName(name, s.Place()); {
 			case err == nil && s.IsContainer():
 				x.tell(ctx, indexLine{jsonPath: newJSONPath(at), Format: s.Format, Size: s.Size, Error: s.Error})
 			case err == nil && s.Unread():
@@ -116,7 +116,7 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, job
 	for _, name := range args {
 		for s, err := range a.summaries(ctx, name) {
 			if err == nil && s.Indexed {
-				x.there[joinName(name, exactPath(s))] = true
+				x.there[joinName(name, s.Place())] = true
 			}
 		}
 	}

@@ -38,8 +38,9 @@ func (l *logFlags) setLevel(text string) error {
 // open returns the log, where it goes, and what closes that.
 func (l *logFlags) open(stderr io.Writer) (log *logHandler, place string, stop func(), err error) {
 	opt := &slog.HandlerOptions{Level: l.level}
+	onStderr := newLogHandler(slog.NewTextHandler(stderr, opt))
 	if l.file == "" && !l.background {
-		return newLogHandler(slog.NewTextHandler(stderr, opt)), "stderr", func() {}, nil
+		return onStderr, "stderr", func() {}, nil
 	}
 	if l.file == "" {
 		if system, stop, err := openSystemLog(l.socket, opt); err == nil {
@@ -48,7 +49,7 @@ func (l *logFlags) open(stderr io.Writer) (log *logHandler, place string, stop f
 	}
 	f, err := l.openFile()
 	if err != nil && l.file == "" { // a mount without a log is better than none
-		return newLogHandler(slog.NewTextHandler(stderr, opt)), "nowhere: " + plain(err), func() {}, nil
+		return onStderr, "nowhere: " + plain(err), func() {}, nil
 	}
 	if err != nil {
 		return nil, "", nil, fmt.Errorf("log file: %w", err)

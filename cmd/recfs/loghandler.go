@@ -62,12 +62,6 @@ func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &next
 }
 
-func (h *logHandler) WithGroup(name string) slog.Handler {
-	next := *h
-	next.Handler = h.Handler.WithGroup(name)
-	return &next
-}
-
 const (
 	logPeriod         = 10 * time.Second
 	logPerPeriod      = 10 // records of one message and reason

@@ -89,7 +89,7 @@ func (x *exporter) known(ctx context.Context) map[string][]string {
 	all := map[string][]string{}
 	for s, err := range x.a.catalogue.Summaries(ctx, x.root.Dir) {
 		if err == nil && s.Error == "" && s.Indexed {
-			all[exactPath(s)] = s.Tables
+			all[s.Place()] = s.Tables
 		}
 	}
 	return all
@@ -198,7 +198,7 @@ func (x *exporter) summaries(ctx context.Context, order *[]string) iter.Seq2[cat
 			if err == nil && !s.Indexed && s.Error == "" {
 				x.learn(ctx, &s)
 			}
-			*order = append(*order, exactPath(s))
+			*order = append(*order, s.Place())
 			if !yield(s, err) {
 				return
 			}
@@ -210,7 +210,7 @@ func (x *exporter) summaries(ctx context.Context, order *[]string) iter.Seq2[cat
 func (x *exporter) learn(ctx context.Context, s *catalogue.Summary) {
 	e := x.root
 	if !x.alone {
-		found, err := nodes.Lookup(ctx, x.root.Dir, exactPath(*s))
+		found, err := nodes.Lookup(ctx, x.root.Dir, s.Place())
 		if err != nil {
 			return
 		}

@@ -213,7 +213,7 @@ func TestExactPaths(t *testing.T) {
 			if s.PathHex != "" {
 				exact++
 			}
-			if name := filepath.Join(below, exactPath(s)); !exists(name) {
+			if name := filepath.Join(below, s.Place()); !exists(name) {
 				t.Errorf("%s: there is no %q", line, name)
 			}
 		}

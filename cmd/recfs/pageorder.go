@@ -29,7 +29,7 @@ type candidate struct {
 
 // placeOf returns where a recording is in the order of a query.
 func (q *listQuery) placeOf(l *catalogue.Line) place {
-	p := place{Path: exactPath(l.Summary)}
+	p := place{Path: l.Summary.Place()}
 	number := func(n *int64) { p.None, p.Number = n == nil, value(n) }
 	switch q.sort {
 	case "start":
@@ -68,10 +68,7 @@ func (q *listQuery) compare(a, b *place) int {
 func (p place) cursor(back bool) *string {
 	p.Back = back
 	p.Text, p.Exact = p.Text[:min(len(p.Text), longestInPlace)], []byte(p.Path[:min(len(p.Path), longestInPlace)])
-	b, err := json.Marshal(p)
-	if err != nil {
-		return nil
-	}
+	b, _ := json.Marshal(p) // of plain values
 	return new(base64.RawURLEncoding.EncodeToString(b))
 }
 

@@ -103,22 +103,18 @@ func (m mountLine) print(e *env, asJSON bool) error {
 var answerTime = 2 * time.Second
 
 // answer returns what a mount says, or that it says nothing.
-func answer(dir string) (mountStats, error) {
-	type reply struct {
-		stats mountStats
-		err   error
+func answer(dir string) (*mountStats, error) {
+	ctx, stop := context.WithTimeout(context.Background(), answerTime)
+	defer stop()
+	s := new(mountStats)
+	err := within(ctx, func() (err error) {
+		*s, _, err = readStats(dir)
+		return err
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("it did not answer in %v", answerTime)
 	}
-	got := make(chan reply, 1)
-	go func() {
-		s, _, err := readStats(dir)
-		got <- reply{s, err}
-	}()
-	select {
-	case r := <-got:
-		return r.stats, r.err
-	case <-time.After(answerTime):
-		return mountStats{}, fmt.Errorf("it did not answer in %v", answerTime)
-	}
+	return s, err
 }
 
 // showStats prints how the mount at dir is doing, at the top of an empty screen if it is to be

@@ -111,7 +111,7 @@ func (s *Summary) addRow(b *columnar.Batch, tables bool) {
 	columnar.AddOptional(b, s.Finished, b.Bool)
 	columnar.AddOptional(b, s.Problems, b.Int64)
 	columnar.AddIf(b, s.Error != "", b.Text, s.Error)
-	columnar.AddIf(b, tables && s.Error == "", b.Text, parquet.EscapePath(s.place()))
+	columnar.AddIf(b, tables && s.Error == "", b.Text, parquet.EscapePath(s.Place()))
 }
 
 // addTime adds a time as recordings.jsonl has it, or null.

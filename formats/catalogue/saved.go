@@ -92,7 +92,7 @@ func soundRecord(r *ledger.Record, list []formats.Format) bool {
 	}
 	outcome, err := outcomeOf(r.Outcome)
 	opens := s.Error == ""
-	return s.place() == r.Path && iofs.ValidPath(strings.ToValidUTF8(r.Path, "_")) && err == nil && soundRunners(outcome.Runners) &&
+	return s.Place() == r.Path && iofs.ValidPath(strings.ToValidUTF8(r.Path, "_")) && err == nil && soundRunners(outcome.Runners) &&
 		soundTables(r.Tables) && (opens && r.Format == s.Format || !opens && r.Format == "" && r.Tables == nil) && r.Indexed == (opens && s.Indexed)
 }
 

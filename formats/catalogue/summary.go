@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,13 +61,8 @@ func (s *Summary) IsContainer() bool {
 	return s.Error != "" && slices.Contains(container.Formats(), s.Format)
 }
 
-// place returns the path as it is in the mount.
-func (s *Summary) place() string {
-	if b, err := hex.DecodeString(s.PathHex); err == nil && len(b) > 0 {
-		return string(b)
-	}
-	return s.Path
-}
+// Place returns the path as it is in the mount.
+func (s *Summary) Place() string { return formats.ExactName(s.Path, s.PathHex) }
 
 // A digest is the part of a Summary that the documents of a recording say,
 // its index.json among them. It is kept on disk once that was made.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"recfs/formats/internal/jsonenc"
 )
 
 // A value is one of JSON. Objects keep the order of their keys, so that changes are told in the
@@ -17,37 +19,35 @@ type value struct {
 
 // parse returns the value of a document.
 func parse(doc []byte) (value, error) {
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	return parseNext(d)
+	var text json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(doc)).Decode(&text)
+	if err != nil {
+		return value{}, err
+	}
+	w := jsonenc.Walk(text)
+	return next(&w), nil
 }
 
-func parseNext(d *json.Decoder) (v value, err error) {
-	token, err := d.Token()
-	if err != nil {
-		return v, err
+// next returns the next value. That of a repeated key stands where the key was first.
+func next(w *jsonenc.Walker) (v value) {
+	if v.shape = w.Peek(); v.shape != '{' && v.shape != '[' {
+		return value{text: encoded(w.Value())}
 	}
-	delim, ok := token.(json.Delim)
-	if !ok {
-		v.text, err = encode(token)
-		return v, err
-	}
-	v.shape = byte(delim)
 	text := []byte{v.shape}
-	for d.More() {
+	for w.Enter(); w.More(); {
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
 		at := len(v.items)
 		if v.shape == '{' {
-			if at, text, err = v.parseKey(d, text); err != nil {
-				return v, err
+			key := encoded(w.Value())
+			name := value{text: key}.str()
+			if at = slices.Index(v.keys, name); at < 0 {
+				at, v.keys = len(v.keys), append(v.keys, name)
 			}
+			text = append(append(text, key...), ':')
 		}
-		item, err := parseNext(d)
-		if err != nil {
-			return v, err
-		}
+		item := next(w)
 		if at < len(v.items) {
 			v.items[at] = item
 		} else {
@@ -55,33 +55,16 @@ func parseNext(d *json.Decoder) (v value, err error) {
 		}
 		text = append(text, item.text...)
 	}
-	_, err = d.Token()
 	v.text = append(text, v.shape+2) // '}' and ']' stand two after their openings
-	return v, err
+	return v
 }
 
-// parseKey reads a key of an object and appends it to the text. It returns where its value goes:
-// that of a repeated key where it was first.
-func (v *value) parseKey(d *json.Decoder, text []byte) (at int, longer []byte, err error) {
-	key, err := d.Token()
-	if err != nil {
-		return 0, text, err
+// encoded returns a value as json.Marshal writes it, without escapes for HTML.
+func encoded(text json.RawMessage) json.RawMessage {
+	if s := (value{text: text}).str(); s != "" {
+		return jsonenc.AppendString(nil, s)
 	}
-	name, _ := key.(string)
-	if at = slices.Index(v.keys, name); at < 0 {
-		at, v.keys = len(v.keys), append(v.keys, name)
-	}
-	quoted, err := encode(name)
-	return at, append(append(text, quoted...), ':'), err
-}
-
-// encode is json.Marshal without escapes for HTML.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
+	return text
 }
 
 // member returns the value of a key of an object, or the zero value.

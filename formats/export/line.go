@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -34,12 +33,7 @@ type line struct {
 }
 
 // path returns where the recording lies in the source.
-func (l *line) path() string {
-	if b, err := hex.DecodeString(l.Hex); err == nil && len(b) > 0 {
-		return string(b)
-	}
-	return l.Recording
-}
+func (l *line) path() string { return formats.ExactName(l.Recording, l.Hex) }
 
 // size is about how many bytes the line has.
 func (l *line) size() int {

@@ -124,11 +124,7 @@ func (d tableDir) findParts(by string, shard Shard, alien func(string, error)) (
 		parts[folder] = append(parts[folder], p)
 	})
 	for _, list := range parts {
-		slices.SortFunc(list, func(a, b *part) int {
-			_, i, _ := numberOf(a.name)
-			_, k, _ := numberOf(b.name)
-			return i - k
-		})
+		slices.SortFunc(list, func(a, b *part) int { return a.number - b.number })
 	}
 	if errors.Is(err, iofs.ErrNotExist) {
 		err = nil
@@ -293,7 +289,7 @@ func (m *tableMerge) writeFolder(ctx context.Context, folder string, moved map[*
 	list := m.parts[folder]
 	last := -1
 	for i, p := range list {
-		if s, _, _ := numberOf(p.name); s == m.Shard {
+		if p.shard == m.Shard {
 			last = i
 		}
 	}
@@ -367,22 +363,20 @@ type Table struct{ Format, Name string }
 
 // Tables returns the tables that recordings have, which come by format, and those that files exist
 // of, sorted.
-func (d *Destination) Tables(members map[string][]*Member) (list []Table) {
+func (d *Destination) Tables(members map[string][]*Member) []Table {
+	list := map[Table]bool{}
 	for format, all := range members {
 		for _, m := range all {
 			for _, t := range m.Tables {
-				if one := (Table{format, t}); !slices.Contains(list, one) {
-					list = append(list, one)
-				}
+				list[Table{format, t}] = true
 			}
 		}
 	}
 	dirs, _, _ := d.tableDirs()
 	for _, t := range dirs {
-		if one := (Table{t.format, t.table}); !slices.Contains(list, one) {
-			list = append(list, one)
-		}
+		list[Table{t.format, t.table}] = true
 	}
-	slices.SortFunc(list, func(a, b Table) int { return cmp.Or(cmp.Compare(a.Format, b.Format), cmp.Compare(a.Name, b.Name)) })
-	return list
+	return slices.SortedFunc(maps.Keys(list), func(a, b Table) int {
+		return cmp.Or(cmp.Compare(a.Format, b.Format), cmp.Compare(a.Name, b.Name))
+	})
 }

@@ -17,6 +17,8 @@ type part struct {
 	tableDir
 	folder string // KEY=VALUE, "" for none
 	name   string
+	shard  Shard // of the name, as is number
+	number int
 	info   os.FileInfo
 	lines  []line
 	units  []unit
@@ -72,6 +74,7 @@ func openPart(d tableDir, folder, name, by string) (*part, error) {
 		return nil, err
 	}
 	defer f.Close()
+	p.shard, p.number, _ = numberOf(name)
 	if p.info, err = f.Stat(); err == nil {
 		err = p.read(f, by)
 	}
