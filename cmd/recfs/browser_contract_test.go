@@ -231,7 +231,7 @@ func TestBrowserViewIsNamed(t *testing.T) {
 
 // What happens is read out, one sentence in two seconds, and the time of the slider once a second.
 func TestBrowserAnnounces(t *testing.T) {
-	b := openViewer(t, 1280, 800)
+	b := openViewer(t, 640, 400)
 	b.open("/.view/play/" + busy + "#t=6001&s=2")
 	b.text(`(() => {
 		window.said = [];

@@ -54,6 +54,7 @@ func writeMap(t *testing.T, name string, width, height, layers int) {
 // Maps of one tile, of 100 million and of 65,000 layers are shown, and their tiles are told, by a
 // server that keeps to its memory.
 func TestBrowserMapSizes(t *testing.T) {
+	needBrowser(t)
 	const budget = 32
 	dir := t.TempDir()
 	for name, size := range map[string][3]int{"one": {1, 1, 1}, "large": {10_000, 10_000, 1}, "layers": {2, 2, 65_000}} {

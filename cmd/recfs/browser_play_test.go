@@ -138,7 +138,7 @@ func playedFor(ms int) string {
 
 // It plays as fast as it says, for as long as there is something to play.
 func TestBrowserPlays(t *testing.T) {
-	b := openViewer(t, 1280, 800)
+	b := openViewer(t, 640, 400)
 	b.open("/.view/play/" + busy + "#t=6001&p=1&s=4&f=1")
 	b.wait("recfs.playing && recfs.speed === 4 && recfs.follow == 1 && recfs.tick > 6030")
 	r := evaluate[playedRun](b, playedFor(2500))
@@ -156,7 +156,7 @@ func TestBrowserPlays(t *testing.T) {
 
 // A page that nobody sees paints nothing and asks for nothing, and then goes on.
 func TestBrowserInBackground(t *testing.T) {
-	b := openViewer(t, 1280, 800)
+	b := openViewer(t, 640, 400)
 	b.before(`Object.defineProperty(Document.prototype, "hidden", { get: () => !!window.away });
 		const real = window.fetch;
 		window.asked = 0;

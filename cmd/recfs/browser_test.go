@@ -56,10 +56,8 @@ func (m testsWithBrowser) Run() int {
 	return m.M.Run()
 }
 
-// openBrowser opens a tab of a number of CSS pixels at a server of a source, with cookies and a
-// storage of its own. Without a browser the test is skipped. What a page throws, or does against
-// its policy, fails the test.
-func openBrowser(t *testing.T, source string, width, height int64, flags ...string) *browser {
+// needBrowser returns the browser of all tests, and skips the test if there is none.
+func needBrowser(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes long")
@@ -69,9 +67,17 @@ func openBrowser(t *testing.T, source string, width, height int64, flags ...stri
 	if shared == nil {
 		t.Skip("there is no chromium or google-chrome, and RECFS_BROWSER names none")
 	}
+	return shared
+}
+
+// openBrowser opens a tab of a number of CSS pixels at a server of a source. Without a browser the
+// test is skipped. What a page throws, or does against its policy, fails the test. All tabs are in
+// one window, which shows the last one: a window and a profile of its own take three processes.
+func openBrowser(t *testing.T, source string, width, height int64, flags ...string) *browser {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(needBrowser(t), browserTime)
 	p := startServer(t, source, flags...)
-	ctx, cancel := context.WithTimeout(shared, browserTime)
-	ctx, stop := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	ctx, stop := chromedp.NewContext(ctx, chromedp.WithNewWindow(false))
 	t.Cleanup(func() {
 		stop()
 		cancel()
@@ -102,7 +108,11 @@ func openBrowser(t *testing.T, source string, width, height int64, flags ...stri
 // open goes to a path of the server, with what is behind it, and waits for the page to be ready.
 func (b *browser) open(path string) {
 	b.Helper()
-	must(b.T, chromedp.Do(b.ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(b.server.http+path)))
+	url := b.server.http + path
+	if b.text(fmt.Sprintf("location.href.split('#')[0] === new URL(%q).href.split('#')[0]", url)) == "true" {
+		must(b.T, chromedp.Do(b.ctx, chromedp.Navigate("about:blank"))) // else the page stays
+	}
+	must(b.T, chromedp.Do(b.ctx, chromedp.Navigate(url)))
 	b.wait("window.recfs && window.recfs.ready")
 }
 
@@ -176,9 +186,9 @@ func (b *browser) prefer(feature, value string) {
 // picture writes a PNG of what is seen into the directory named by RECFS_PICTURES, if it is set.
 func (b *browser) picture(name string) {
 	b.Helper()
-	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	must(b.T, err)
 	if dir := os.Getenv("RECFS_PICTURES"); dir != "" {
+		png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+		must(b.T, err)
 		must(b.T, os.WriteFile(filepath.Join(dir, name), png, 0o644))
 	}
 }

@@ -39,13 +39,13 @@ func readManifest(t *testing.T, source string, flags ...string) manifest {
 	defer a.close()
 	root, err := a.resolve(t.Context(), source)
 	must(t, err)
-	m, files := manifest{}, map[string]int{}
+	m, names, files := manifest{}, map[string][]string{}, map[string]int{}
 	catalogue, err := nodes.Lookup(t.Context(), root.Dir, "recordings.jsonl")
 	must(t, err)
 	m["recordings.jsonl"] = manifestLine(t.Context(), nodes.Entry{File: catalogue.File})
 	must(t, nodes.Walk(t.Context(), root.Dir, func(name string, e nodes.Entry, err error) error {
 		dir := path.Dir(name)
-		m[dir] += path.Base(name) + " "
+		names[dir] = append(names[dir], path.Base(name))
 		switch {
 		case err != nil:
 			m[name] = err.Error()
@@ -56,6 +56,9 @@ func readManifest(t *testing.T, source string, flags ...string) manifest {
 		}
 		return nil
 	}))
+	for dir, list := range names {
+		m[dir] += strings.Join(list, " ") // behind the error of a directory that was listed in part
+	}
 	return m
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"io"
 	iofs "io/fs"
 	"maps"
 	"os"
@@ -254,7 +255,7 @@ func (x *writesTest) test() {
 			}
 			x.reset()
 			x.disk.arm(calls, f)
-			failed := x.run()
+			failed := x.run(f.signal != 0)
 			if x.disk.met == "" {
 				if calls == 0 {
 					x.Errorf("%s: there is no call that can fail", f.name)
@@ -270,7 +271,7 @@ func (x *writesTest) test() {
 func (x *writesTest) look() {
 	x.reset()
 	x.before = x.files()
-	x.run()
+	x.run(false)
 	x.after = x.files()
 }
 
@@ -290,25 +291,33 @@ func (x *writesTest) reset() {
 	}
 }
 
-// run runs the command and reports whether it failed.
-func (x *writesTest) run() bool {
+// run runs the command, in a process of its own if a signal is to reach it, and reports whether it
+// failed.
+func (x *writesTest) run(apart bool) bool {
 	x.Helper()
-	args := append([]string{"--cache-dir=" + x.cache}, x.args[1:]...)
-	if x.args[0] == "install-helpers" {
-		args = x.args[1:]
+	args := x.args
+	if args[0] != "install-helpers" {
+		args = slices.Insert(slices.Clone(args), 1, "--cache-dir="+x.cache)
 	}
-	cmd := recfs(x.T, append(x.args[:1:1], args...)...)
 	var told bytes.Buffer
-	cmd.Stderr = &told
-	must(x.T, x.disk.start(cmd))
-	err := cmd.Wait()
-	if x.disk.met == "" && err != nil && x.args[0] != "diff" {
-		x.Fatalf("%q: %v\n%s", cmd.Args, err, &told)
+	var code int
+	if apart {
+		cmd := recfs(x.T, args...)
+		cmd.Stderr = &told
+		must(x.T, x.disk.start(cmd))
+		_ = cmd.Wait()
+		code = cmd.ProcessState.ExitCode()
+	} else {
+		code = run(&env{stdout: io.Discard, stderr: &told}, append([]string{"recfs"}, args...))
+	}
+	failed := code != exitOK && (args[0] != "diff" || code != exitFailed) // which is that there are differences
+	if x.disk.met == "" && failed {
+		x.Fatalf("%q: %d\n%s", args, code, &told)
 	}
 	if bytes.Contains(told.Bytes(), []byte("goroutine")) || bytes.Contains(told.Bytes(), []byte(".recfs-")) {
-		x.Errorf("%q: %s", cmd.Args, &told)
+		x.Errorf("%q: %s", args, &told)
 	}
-	return err != nil && (x.args[0] != "diff" || cmd.ProcessState.ExitCode() != exitFailed)
+	return failed
 }
 
 // files returns all files of the directory.
@@ -362,7 +371,7 @@ func (x *writesTest) check(f failure, calls int, failed bool) {
 	if x.args[0] == "compact" && got["new.hcrp"] != "" || maps.Equal(got, x.before) {
 		return // it replaces nothing, or would do what it did at first
 	}
-	x.run()
+	x.run(false)
 	if after := x.files(); !maps.Equal(after, x.after) {
 		x.Errorf("%s, call %d: the next run leaves %q", what, calls, slices.Sorted(maps.Keys(after)))
 	}
