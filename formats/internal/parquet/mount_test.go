@@ -18,37 +18,26 @@ import (
 
 const samples = "../../../testdata/archive"
 
-// readers returns the readers of Parquet that are there; the test is skipped if none is.
-func readers(t *testing.T) []reader {
-	t.Helper()
-	var found []reader
-	for _, name := range readerNames {
-		r, err := findReader(t, name)
-		if err != nil {
-			t.Log(err)
-			continue
-		}
-		found = append(found, r)
-	}
-	if len(found) == 0 {
-		t.Skip("there is no reader of Parquet")
-	}
-	return found
-}
-
-// mount mounts a directory until the end of the test.
-func mount(t *testing.T, source string) string {
+// build builds the program.
+func build(t *testing.T) string {
 	t.Helper()
 	if fuse, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil || os.Getuid() != 0 {
 		t.Skip("needs /dev/fuse and root")
 	} else {
 		fuse.Close()
 	}
-	dir := t.TempDir()
-	program, mnt := filepath.Join(dir, "recfs"), filepath.Join(dir, "mnt")
+	program := filepath.Join(t.TempDir(), "recfs")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "recfs/cmd/recfs").CombinedOutput(); err != nil {
 		t.Skipf("recfs cannot be built: %v\n%s", err, out)
 	}
+	return program
+}
+
+// mount mounts a directory until the end of the test.
+func mount(t *testing.T, program, source string) string {
+	t.Helper()
+	dir := t.TempDir()
+	mnt := filepath.Join(dir, "mnt")
 	cmd := exec.Command(program, "mount", "-f", "--cache-dir", filepath.Join(dir, "cache"), source, mnt)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -108,51 +97,51 @@ func tablesBelow(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// linesOf returns the rows of tables as readers write them.
-func linesOf(t *testing.T, names []string) (lines []string) {
+// documentsOf returns the rows of tables as readers write them, and how many there are.
+func documentsOf(t *testing.T, names []string) (documents [][]byte, rows int) {
 	t.Helper()
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, linesOfRows(t, tableValues(parquettest.Read(t, b)))...)
+		table := parquettest.Read(t, b)
+		documents, rows = append(documents, document(t, tableValues(table))), rows+table.Rows()
 	}
-	return lines
+	return documents, rows
 }
 
-// TestReadersOfSamples has all readers read each table of each sample at once, from a mount that
-// has made nothing yet.
-func TestReadersOfSamples(t *testing.T) {
+// TestReadersOfMounts has readers read tables from mounts.
+func TestReadersOfMounts(t *testing.T) {
 	nodestest.Long(t)
-	readers := readers(t)
-	mnt := mount(t, copySamples(t, 150<<10))
+	readers, program := readers(t), build(t)
+	t.Run("samples", func(t *testing.T) { testReadersOfSamples(t, program, readers) })
+	t.Run("growing", func(t *testing.T) { testReadersOfGrowing(t, program, readers) })
+}
+
+// testReadersOfSamples has all readers read each table of each sample at once, from a mount that
+// has made nothing yet.
+func testReadersOfSamples(t *testing.T, program string, readers []reader) {
+	mnt := mount(t, program, copySamples(t, 150<<10))
 	names := tablesBelow(t, filepath.Join(mnt, "tables"))
 	if len(names) < 30 {
 		t.Fatalf("the tables %q of samples", names)
 	}
-	all := make([][]string, len(readers))
+	all := make([][]byte, len(readers))
 	var wg sync.WaitGroup
 	for i := range all {
-		wg.Go(func() {
-			var err error
-			if all[i], err = readers[i].lines(t, names...); err != nil {
-				t.Error(err)
-			}
-		})
+		wg.Go(func() { all[i] = readers[i].read(t, names) })
 	}
 	wg.Wait()
-	want := linesOf(t, names)
+	want, _ := documentsOf(t, names)
 	for i, got := range all {
-		compareLines(t, readers[i].Name, got, want)
+		readers[i].compare(t, names, got, want)
 	}
 }
 
-// TestReadersOfGrowing holds that a recording which grows has more rows for who opens a table then,
+// testReadersOfGrowing holds that a recording which grows has more rows for who opens a table then,
 // and those it had for who has it open.
-func TestReadersOfGrowing(t *testing.T) {
-	nodestest.Long(t)
-	readers := readers(t)
+func testReadersOfGrowing(t *testing.T, program string, readers []reader) {
 	whole, err := os.ReadFile(filepath.Join(samples, "teehistorian", "reload-20.1.teehistorian"))
 	if err != nil {
 		t.Fatal(err)
@@ -169,9 +158,9 @@ func TestReadersOfGrowing(t *testing.T) {
 		}
 	}
 	grow(whole[:len(whole)/2])
-	tables := filepath.Join(mount(t, dir), "r.teehistorian", "tables")
+	tables := filepath.Join(mount(t, program, dir), "r.teehistorian", "tables")
 	names := tablesBelow(t, tables)
-	before := linesOf(t, names)
+	_, before := documentsOf(t, names)
 	positions := filepath.Join(tables, "positions.parquet")
 	open, err := os.Open(positions)
 	if err != nil {
@@ -188,16 +177,12 @@ func TestReadersOfGrowing(t *testing.T) {
 		now, err := os.Stat(positions)
 		return err == nil && now.Size() > info.Size()
 	})
-	after := linesOf(t, names)
-	if len(after) <= len(before) {
-		t.Errorf("%d rows, and %d before", len(after), len(before))
+	want, after := documentsOf(t, names)
+	if after <= before {
+		t.Errorf("%d rows, and %d before", after, before)
 	}
 	for _, r := range readers {
-		got, err := r.lines(t, names...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		compareLines(t, r.Name, got, after)
+		r.compare(t, names, r.read(t, names), want)
 	}
 	if old, err := io.ReadAll(open); err != nil || int64(len(old)) != info.Size() || !bytes.HasSuffix(old, []byte("PAR1")) {
 		t.Errorf("%d bytes of what was open with %d, %v", len(old), info.Size(), err)

@@ -4,84 +4,122 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"recfs/formats/internal/testing/parquettest"
 )
 
-// readerNames are the readers of Parquet that others have made.
-var readerNames = []string{"pyarrow", "duckdb", "polars", "parquet-go"}
-
-// A reader runs one of them.
+// A reader runs a reader of Parquet that others have made.
 type reader struct {
 	Name    string
 	command []string
 }
 
-// findReader returns a reader by its name, or why it is not there: Arrow, DuckDB and Polars are
-// where the Python of this machine, or that which RECFS_PYTHON names, has them, parquet-go where go
-// has it.
-func findReader(t *testing.T, name string) (reader, error) {
-	if name != "parquet-go" {
-		python := cmp.Or(os.Getenv("RECFS_PYTHON"), "python3")
+// findReaders returns the readers that are there, and why others are not. Arrow, DuckDB and Polars
+// are where the Python of this machine has them, or that which RECFS_PYTHON names, parquet-go where
+// go has it.
+var findReaders = sync.OnceValues(func() (found []reader, lacking error) {
+	python := cmp.Or(os.Getenv("RECFS_PYTHON"), "python3")
+	for _, name := range []string{"pyarrow", "duckdb", "polars"} {
 		look := fmt.Sprintf("import importlib.util as u, sys; sys.exit(not u.find_spec(%q))", name) // an import takes a second
 		if err := exec.Command(python, "-c", look).Run(); err != nil {
-			return reader{}, fmt.Errorf("%s has no %s: %w", python, name, err)
+			lacking = errors.Join(lacking, fmt.Errorf("%s has no %s: %w", python, name, err))
+			continue
 		}
-		return reader{name, []string{python, "testdata/reader.py", name}}, nil
+		found = append(found, reader{name, []string{python, "testdata/reader.py", name}})
 	}
 	const module = "testdata/reader"
-	t.Setenv("GOPROXY", "off")
-	t.Setenv("GOWORK", "off")
-	if out, err := exec.CommandContext(t.Context(), "go", "list", "-C", module, "-deps", ".").CombinedOutput(); err != nil {
-		return reader{}, fmt.Errorf("no parquet-go, which go -C %s mod download gets: %w\n%s", module, err, out)
+	list := exec.Command("go", "list", "-C", module, "-deps", ".")
+	list.Env = append(os.Environ(), readerEnv...)
+	if out, err := list.CombinedOutput(); err != nil {
+		return found, errors.Join(lacking, fmt.Errorf("no parquet-go, which go -C %s mod download gets: %w\n%s", module, err, out))
 	}
-	return reader{name, []string{"go", "run", "-C", module, "."}}, nil // links it once
+	return append(found, reader{"parquet-go", []string{"go", "run", "-C", module, "."}}), lacking // links it once
+})
+
+// readerEnv is what readers need to be told.
+var readerEnv = []string{"PYTHONUTF8=1", "GOPROXY=off", "GOWORK=off"}
+
+// readers returns the readers that are there. The test is skipped if none is.
+func readers(t *testing.T) []reader {
+	t.Helper()
+	found, lacking := findReaders()
+	if len(found) == 0 {
+		t.Skip(lacking)
+	}
+	if lacking != nil {
+		t.Log(lacking)
+	}
+	return found
 }
 
-// lines returns the rows of files as the reader has them, a line each, as [linesOfRows] does.
-func (r reader) lines(t *testing.T, files ...string) ([]string, error) {
+// read returns the rows of files as the reader has them, each as [document] has them.
+func (r reader) read(t *testing.T, files []string) []byte {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), r.command[0], append(r.command[1:len(r.command):len(r.command)], files...)...)
-	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
+	cmd.Env = append(os.Environ(), readerEnv...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", r.Name, err, stderr.Bytes())
+		t.Errorf("%s: %v\n%s", r.Name, err, stderr.Bytes())
 	}
-	var lines []string
-	for line := range bytes.Lines(out) {
-		var same bytes.Buffer
-		if err := json.Compact(&same, line); err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Name, err)
-		}
-		lines = append(lines, same.String())
-	}
-	return lines, nil
+	return out
 }
 
-// linesOfRows returns rows as JSON, as readers write them.
-func linesOfRows(t *testing.T, rows [][]any) (lines []string) {
+// compare holds that the reader has read the rows that are wanted of each file.
+func (r reader) compare(t *testing.T, files []string, out []byte, want [][]byte) {
 	t.Helper()
-	for _, row := range rows {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		values := make([]any, len(row))
-		for i, v := range row {
-			values[i] = jsonOf(v)
-		}
-		if err := enc.Encode(values); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))))
+	got := bytes.SplitAfter(out, []byte("\n"))
+	if len(got) != len(want)+1 {
+		t.Errorf("%s: %d files, want %d", r.Name, len(got)-1, len(want))
+		return
 	}
-	return lines
+	for i := range want {
+		if at := firstOther(got[i], want[i]); at >= 0 {
+			from := max(0, at-100)
+			t.Errorf("%s: %s: byte %d: %.200s, want %.200s", r.Name, filepath.Base(files[i]), at, got[i][from:], want[i][from:])
+		}
+	}
+}
+
+// firstOther returns the first place at which a and b differ, -1 if they are the same.
+func firstOther(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return -1
+	}
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// document returns rows as JSON, as readers write them.
+func document(t *testing.T, rows [][]any) []byte {
+	t.Helper()
+	written := make([][]any, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			written[i] = append(written[i], jsonOf(v))
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(written); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // jsonOf returns a value as readers write it.
@@ -107,18 +145,4 @@ func tableValues(t *parquettest.Table) [][]any {
 		}
 	}
 	return rows
-}
-
-// compareLines says which line of a reader is another one.
-func compareLines(t *testing.T, name string, got, want []string) {
-	t.Helper()
-	for i := range min(len(got), len(want)) {
-		if got[i] != want[i] {
-			t.Errorf("%s: row %d: %s, want %s", name, i, got[i], want[i])
-			return
-		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("%s: %d rows, want %d", name, len(got), len(want))
-	}
 }

@@ -10,44 +10,33 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// TestReaders holds that others read what is written.
+// TestReaders holds that others read what is written, also numbers that are written as differences.
 func TestReaders(t *testing.T) {
 	nodestest.Long(t)
+	readers := readers(t)
 	rows := rowsOf(columnar.GroupRows + 100)
 	var values [][]any
 	for _, r := range rows {
 		values = append(values, r)
 	}
 	table := tableOf(rows[:9], rows[9:columnar.GroupRows], rows[columnar.GroupRows:])
-	for kind, file := range map[string][]byte{"computed": write(t, table), "compressed": compress(t, table)} {
-		t.Run(kind, func(t *testing.T) { testReaders(t, file, values) })
+	all, rising := document(t, values), compress(t, numberTable(manyNumbers()...))
+	dir, files, want := t.TempDir(), []string{}, [][]byte{}
+	for _, f := range []struct {
+		name       string
+		file, want []byte
+	}{
+		{"computed", write(t, table), all},
+		{"compressed", compress(t, table), all},
+		{"rising", rising, document(t, tableValues(parquettest.Read(t, rising)))},
+	} {
+		name := filepath.Join(dir, f.name+".parquet")
+		if err := os.WriteFile(name, f.file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		files, want = append(files, name), append(want, f.want)
 	}
-}
-
-// TestReadersOfRising holds that others read numbers that are written as differences.
-func TestReadersOfRising(t *testing.T) {
-	nodestest.Long(t)
-	file := compress(t, numberTable(manyNumbers()...))
-	testReaders(t, file, tableValues(parquettest.Read(t, file)))
-}
-
-func testReaders(t *testing.T, file []byte, values [][]any) {
-	name := filepath.Join(t.TempDir(), "all.parquet")
-	if err := os.WriteFile(name, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	want := linesOfRows(t, values)
-	for _, reader := range readerNames {
-		t.Run(reader, func(t *testing.T) {
-			r, err := findReader(t, reader)
-			if err != nil {
-				t.Skip(err)
-			}
-			got, err := r.lines(t, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			compareLines(t, reader, got, want)
-		})
+	for _, r := range readers {
+		t.Run(r.Name, func(t *testing.T) { r.compare(t, files, r.read(t, files), want) })
 	}
 }

@@ -50,32 +50,31 @@ func show(w io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	all := [][]any{}
 	for _, group := range file.RowGroups() {
-		if err := showGroup(enc, group); err != nil {
+		if all, err = appendRows(all, group); err != nil {
 			return err
 		}
 	}
-	return nil
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(all)
 }
 
-func showGroup(enc *json.Encoder, group parquet.RowGroup) error {
+func appendRows(all [][]any, group parquet.RowGroup) ([][]any, error) {
 	rows := group.Rows()
 	defer rows.Close()
 	buf := make([]parquet.Row, 100)
 	for {
 		n, err := rows.ReadRows(buf)
 		for _, r := range buf[:n] {
-			if err := enc.Encode(values(r)); err != nil {
-				return err
-			}
+			all = append(all, values(r))
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return all, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
