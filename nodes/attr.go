@@ -3,6 +3,7 @@ package nodes
 import (
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -31,12 +32,15 @@ func NewRights(mode fs.FileMode, uid, gid uint32) Rights {
 // Private returns the rights of what nobody but the user of this process may
 // see. They are unknown on a system without numbers for users.
 func Private(mode fs.FileMode) Rights {
-	uid, gid := os.Geteuid(), os.Getegid()
+	uid, gid := user()
 	if uid < 0 || gid < 0 {
 		return Rights{}
 	}
 	return NewRights(mode, uint32(uid), uint32(gid))
 }
+
+// user returns the user and the group of this process.
+var user = sync.OnceValues(func() (uid, gid int) { return os.Geteuid(), os.Getegid() })
 
 // Searchable returns the rights of the directory that shows what is in a file
 // with rights r: it has x where the file has r, and no other x.

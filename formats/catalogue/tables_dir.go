@@ -209,9 +209,12 @@ func (r *root) fileIn(s *survey, p place, name string) (kind string, ok bool) {
 		return "", false
 	case p.format != "":
 		table, isTable := strings.CutSuffix(name, parquet.Extension)
+		if !isTable {
+			return "", false
+		}
 		kind = p.format + "/" + table
 		_, _, ok = r.single(kind)
-		return kind, ok && isTable && slices.Contains(s.kindsIn(p), table)
+		return kind, ok && slices.Contains(s.Kinds(), kind)
 	case name == viewsName:
 		return viewsName, r.c.tablesPrefix() != ""
 	}
