@@ -46,7 +46,7 @@ const ByContent = -1
 // Time returns the modification time.
 func (s Stamp) Time() time.Time { return time.Unix(s.Modified, s.Nanos) }
 
-// stampSize is how many bytes Append appends.
+// StampSize is how many bytes Append appends.
 const StampSize = 6 * 8
 
 // Append appends the stamp as six little-endian numbers of 64 bits.

@@ -2,12 +2,14 @@ package archive
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
 	"strconv"
 	"strings"
 
+	"recfs/formats"
 	"recfs/formats/recordings"
 	"recfs/nodes"
 )
@@ -57,7 +59,7 @@ func (d containerDir) Version(context.Context, string) (string, error) {
 
 // Version implements nodes.Versioned.
 func (f plainFile) Version(context.Context, string) (string, error) {
-	return fmt.Sprintf("%x", f.key.Version.Append(nil)), nil
+	return hex.EncodeToString(f.key.Version.Append(make([]byte, 0, formats.StampSize))), nil
 }
 
 // Version implements nodes.Versioned: that of the recording, or of the container and what is there

@@ -108,7 +108,11 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 
 // send gives p to the client.
 func (c *limitedConn) send(p []byte) (n int, err error) {
-	for wait := slowWrite; ; wait = stallTimeout {
+	wait := stallTimeout
+	if c.turn.Load().isHeld() {
+		wait = slowWrite
+	}
+	for ; ; wait = stallTimeout {
 		if err := c.SetWriteDeadline(time.Now().Add(wait)); err != nil {
 			return n, err
 		}

@@ -61,9 +61,12 @@ func (t *tree) files(w *reply, r *http.Request) error {
 // wantsList reports whether a request is for the list of recordings, not for the folder of the
 // root.
 func wantsList(r *http.Request) bool {
+	if r.URL.Path != "/" {
+		return false
+	}
 	q := r.URL.Query()
 	format := q.Get("format")
-	return r.URL.Path == "/" && !q.Has("files") && !q.Has("style") && format != "json" && format != "html" &&
+	return !q.Has("files") && !q.Has("style") && format != "json" && format != "html" &&
 		!strings.Contains(r.Header.Get("Accept"), "application/x-ndjson")
 }
 
@@ -120,7 +123,7 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error
 	h, e := w.Header(), way.Last()
 	h.Set("Content-Type", contentType(e.Name))
 	if o.tag != "" {
-		h.Set("ETag", o.tag)
+		h.Set("Etag", o.tag)
 	}
 	http.ServeContent(w, r, "", e.Time, io.NewSectionReader(nodes.At(r.Context(), o), 0, o.size))
 	return nil

@@ -115,7 +115,7 @@ func (t *tree) tag(ctx context.Context, way nodes.Way, mark string) (string, err
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(t.Build + "\x00" + way.Path() + "\x00" + version))
-	return string(append(hex.AppendEncode([]byte{'"'}, sum[:16]), mark+`"`...)), nil
+	return `"` + hex.EncodeToString(sum[:16]) + mark + `"`, nil
 }
 
 // snapshot returns what a directory has now, and how many entries that is, or fewer if there are

@@ -63,6 +63,9 @@ func (t *turn) take(ctx context.Context) error {
 	}
 }
 
+// isHeld reports whether a request has its turn.
+func (t *turn) isHeld() bool { return t != nil && t.held.Load() }
+
 // leave ends a turn.
 func (t *turn) leave() {
 	if t != nil && t.held.CompareAndSwap(true, false) {
