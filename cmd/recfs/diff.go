@@ -120,8 +120,11 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 	e.far = func() string { return count(p.n, "difference", "differences") + " found so far" + fromStart }
 	var sides [2]compare.Side
 	for i, name := range args {
-		var err error
-		if sides[i], err = a.side(ctx, name); err != nil {
+		e, err := a.resolve(ctx, sourceOf(name))
+		if err == nil {
+			sides[i], err = a.side(ctx, e)
+		}
+		if err != nil {
 			return named(name, err)
 		}
 	}
@@ -157,16 +160,8 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 	return nil
 }
 
-// side returns what a name means as one side of a comparison, with the parts that its format knows.
-func (a *archive) side(ctx context.Context, name string) (compare.Side, error) {
-	e, err := a.resolve(ctx, sourceOf(name))
-	if err != nil {
-		return compare.Side{}, err
-	}
-	return a.sideOf(ctx, e)
-}
-
-func (a *archive) sideOf(ctx context.Context, e nodes.Entry) (compare.Side, error) {
+// side returns one side of a comparison, with the parts that its format knows.
+func (a *archive) side(ctx context.Context, e nodes.Entry) (compare.Side, error) {
 	s := compare.Side{Entry: e}
 	var h formats.HeaderHead
 	if s.Dir == nil || readJSON(ctx, s.Dir, "header.json", &h) != nil {
@@ -180,7 +175,7 @@ func (a *archive) diffMaps(ctx context.Context, x, y nodes.Dir) (*play.MapDiff, 
 	var sides [2]compare.Side
 	for i, dir := range []nodes.Dir{x, y} {
 		var err error
-		if sides[i], err = a.sideOf(ctx, nodes.Entry{Dir: dir}); err != nil {
+		if sides[i], err = a.side(ctx, nodes.Entry{Dir: dir}); err != nil {
 			return nil, err
 		}
 		held, err := cache.Charge(ctx, sides[i].Cost())

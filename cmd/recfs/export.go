@@ -114,7 +114,20 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 
 // each writes a file for each table of a recording.
 func (x *exporter) each(ctx context.Context, jobs jobCount, list iter.Seq[target]) (written string, err error) {
-	inOrder(jobs, list, func(t target) outcome { return x.export(ctx, t) }, func(o outcome) { x.tell(ctx, o) })
+	x.work(ctx, jobs, list, func(done *outcome) {
+		done.bare = true
+		done.files, done.err = x.to.Export(ctx, done.to, func(table string) bool {
+			done.bare = false
+			x.meet(table)
+			return x.stopped.Load() == nil && isAmong(x.tables, table)
+		})
+		for _, f := range done.files {
+			x.stop(f.Err)
+		}
+		if done.err == nil {
+			x.a.catalogue.Keep(ctx, done.to.Recording)
+		}
+	})
 	return count(x.written, "table", "tables"), nil
 }
 
@@ -257,29 +270,20 @@ type outcome struct {
 	err    error
 }
 
-func (x *exporter) export(ctx context.Context, n target) outcome {
-	x.meter.begin(n.Stored)
-	dir, err := archives.Current(ctx, n.entry.Dir)
-	done := outcome{target: n, err: err}
-	if r, ok := archives.RecordingOf(dir); ok && err == nil {
-		n.to.Recording = r
-		done.bare = true
-		done.files, done.err = x.to.Export(ctx, n.to, func(table string) bool {
-			done.bare = false
-			x.meet(table)
-			return x.stopped.Load() == nil && isAmong(x.tables, table)
+// work calls do for the recordings of a list as they are now, and tells what became of each.
+func (x *exporter) work(ctx context.Context, jobs jobCount, list iter.Seq[target], do func(*outcome)) {
+	inOrder(jobs, list, func(t target) outcome {
+		done := outcome{target: t}
+		x.meter.during(ctx, t.Stored, func() {
+			var dir nodes.Dir
+			dir, done.err = archives.Current(ctx, t.entry.Dir)
+			if r, ok := archives.RecordingOf(dir); ok && done.err == nil {
+				done.to.Recording = r
+				do(&done)
+			}
 		})
-		for _, f := range done.files {
-			x.stop(f.Err)
-		}
-		if done.err == nil {
-			x.a.catalogue.Keep(ctx, r)
-		}
-	}
-	if ctx.Err() == nil {
-		x.meter.finish(1, n.Stored)
-	}
-	return done
+		return done
+	}, func(done outcome) { x.tell(ctx, done) })
 }
 
 // tell tells what became of a recording.

@@ -275,16 +275,13 @@ func (x *indexer) makeAll(ctx context.Context, f found) error {
 }
 
 func (x *indexer) index(ctx context.Context, f found) indexLine {
-	start := time.Now()
-	x.meter.begin(f.Stored)
-	err := x.makeAll(ctx, f)
-	if ctx.Err() == nil {
-		x.meter.finish(1, f.Stored)
-	}
-	line := indexLine{jsonPath: newJSONPath(f.name), Format: f.Format, Size: f.Stored, Seconds: time.Since(start).Seconds()}
-	if err != nil {
-		line.Error = reason(f.name, err).Error()
-	}
+	start, line := time.Now(), indexLine{jsonPath: newJSONPath(f.name), Format: f.Format, Size: f.Stored}
+	x.meter.during(ctx, f.Stored, func() {
+		if err := x.makeAll(ctx, f); err != nil {
+			line.Error = reason(f.name, err).Error()
+		}
+	})
+	line.Seconds = time.Since(start).Seconds()
 	return line
 }
 

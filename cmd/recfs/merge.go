@@ -16,7 +16,7 @@ import (
 // merge writes parts with the rows of many recordings.
 func (x *exporter) merge(ctx context.Context, jobs jobCount, list iter.Seq[target]) (written string, err error) {
 	known := x.known(ctx)
-	inOrder(jobs, list, func(t target) outcome { return x.load(ctx, t, known) }, func(o outcome) { x.tell(ctx, o) })
+	x.work(ctx, jobs, list, func(done *outcome) { x.load(ctx, done, known) })
 	m := &export.Merge{
 		Exporter: x.to, By: x.form.By, PartSize: int64(x.partSize), Shard: export.Shard(x.shard),
 		Timeless: func(format string) bool { return x.a.formatNamed(format).Timeless },
@@ -96,29 +96,18 @@ func (x *exporter) known(ctx context.Context) map[string][]string {
 }
 
 // load opens a recording unless its tables are known.
-func (x *exporter) load(ctx context.Context, n target, known map[string][]string) outcome {
-	x.meter.begin(n.Stored)
-	done := outcome{target: n}
-	dir, err := archives.Current(ctx, n.entry.Dir)
-	r, ok := archives.RecordingOf(dir)
-	if done.err = err; ok && err == nil {
-		n.to.Recording = r
-		m := &export.Member{Recording: n.to}
-		if m.Tables, m.Known = known[n.to.Path]; !m.Known {
-			if done.err = m.Load(ctx); done.err == nil {
-				x.a.catalogue.Keep(ctx, r)
-			}
-			m.Told()
+func (x *exporter) load(ctx context.Context, done *outcome, known map[string][]string) {
+	m := &export.Member{Recording: done.to}
+	if m.Tables, m.Known = known[m.Path]; !m.Known {
+		if done.err = m.Load(ctx); done.err == nil {
+			x.a.catalogue.Keep(ctx, m.Recording.Recording)
 		}
-		for _, t := range m.Tables {
-			x.meet(t)
-		}
-		done.to, done.member = n.to, m
+		m.Told()
 	}
-	if ctx.Err() == nil {
-		x.meter.finish(1, n.Stored)
+	for _, t := range m.Tables {
+		x.meet(t)
 	}
-	return done
+	done.member = m
 }
 
 // nameOf returns what people call the recording at a path in the source.

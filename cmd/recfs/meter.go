@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -103,13 +104,14 @@ func (m *meter) change(count func()) {
 	count()
 }
 
-// expect says how much there is to do.
-func (m *meter) expect(all amount) {
-	m.change(func() { m.all, m.counted = all, true })
+// during calls work, which is on a recording of so many bytes.
+func (m *meter) during(ctx context.Context, bytes int64, work func()) {
+	m.change(func() { m.started += bytes })
+	work()
+	if ctx.Err() == nil {
+		m.finish(1, bytes)
+	}
 }
-
-// begin says that a recording or file of so many bytes is begun.
-func (m *meter) begin(bytes int64) { m.change(func() { m.started += bytes }) }
 
 // finish says that one was finished, or that no recording was but a file.
 func (m *meter) finish(recordings int, bytes int64) {

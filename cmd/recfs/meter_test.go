@@ -47,8 +47,8 @@ func TestMeter(t *testing.T) {
 	if line := s.lastLine(); !strings.Contains(line, "checking 1 recording ") {
 		t.Errorf("%q before all is known", line)
 	}
-	m.expect(amount{4, 1000})
-	m.begin(500)
+	m.change(func() { m.all, m.counted = amount{4, 1000}, true })
+	m.change(func() { m.started += 500 })
 	m.onRead(9000)
 	m.file()
 	m.traffic = func() (int64, int64) { return 52, 1 << 20 }

@@ -130,7 +130,7 @@ func (a *archive) measure(ctx context.Context, m *meter, args []string, wanted f
 			return
 		}
 		if all := a.amount(ctx, args, wanted); ctx.Err() == nil {
-			m.expect(all)
+			m.change(func() { m.all, m.counted = all, true })
 		}
 	}()
 	return func() {

@@ -9,7 +9,6 @@ import (
 	iofs "io/fs"
 	"os"
 
-	"recfs/cache"
 	archives "recfs/formats/archive"
 	"recfs/formats/catalogue"
 	"recfs/formats/export"
@@ -55,8 +54,18 @@ func (a *archive) openShared(at string) error {
 // share puts what the cache on disk has of a recording into the shared index.
 func (a *archive) share(ctx context.Context, r archives.Recording) error {
 	for _, at := range append(r.Shared(), catalogue.DigestPlace(r)) {
-		if err := a.shareOne(ctx, at); err != nil {
-			return err
+		if at == nil {
+			continue
+		}
+		for _, name := range at.Find(ctx).Names {
+			data, ok := a.options.Disk.Load(ctx, name)
+			if !ok {
+				continue
+			}
+			if err := a.shared.Put(ctx, name, data); err != nil {
+				return notShared(err)
+			}
+			break
 		}
 	}
 	name, note, err := r.Content().ObjectNote(ctx)
@@ -132,19 +141,6 @@ func readLast(ctx context.Context, dir nodes.Dir) error {
 		err = nil
 	}
 	return err
-}
-
-// shareOne puts what lies at a place there, if anything does.
-func (a *archive) shareOne(ctx context.Context, at cache.Place) error {
-	if at == nil {
-		return nil
-	}
-	for _, name := range at.Find(ctx).Names {
-		if data, ok := a.options.Disk.Load(ctx, name); ok {
-			return notShared(a.shared.Put(ctx, name, data))
-		}
-	}
-	return nil
 }
 
 func notShared(err error) error {

@@ -80,23 +80,20 @@ func listMounts(e *env, asJSON bool) error {
 			e.fail(dir, err)
 			continue
 		}
-		if err := line.print(e, asJSON); err != nil {
+		about := "of another user"
+		if err == nil {
+			about = "since " + s.Since.Local().Format(time.DateTime) + ", " + count(s.Problems, "problem", "problems")
+		}
+		if asJSON {
+			err = writeJSON(e.stdout, line)
+		} else {
+			_, err = fmt.Fprintf(e.stdout, "%s  %s  %s\n", e.fileName(line.Mountpoint), e.fileName(line.Source), about)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (m mountLine) print(e *env, asJSON bool) error {
-	if asJSON {
-		return writeJSON(e.stdout, m)
-	}
-	about := "of another user"
-	if m.Since != nil {
-		about = "since " + m.Since.Local().Format(time.DateTime) + ", " + count(*m.Problems, "problem", "problems")
-	}
-	_, err := fmt.Fprintf(e.stdout, "%s  %s  %s\n", e.fileName(m.Mountpoint), e.fileName(m.Source), about)
-	return err
 }
 
 // answerTime is how long a mount has to say how it is doing before the next one is asked.
