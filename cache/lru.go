@@ -184,20 +184,17 @@ func (r *Ref[K, V]) Release() {
 
 // Forget ends one use of a value that is not likely to be used again: if nobody else uses it, it is
 // not kept.
-func (r *Ref[K, V]) Forget() { r.end(false) }
+func (r *Ref[K, V]) Forget() {
+	r.Release()
+	r.l.Drop(r.key)
+}
 
 // Discard ends one use of a value that has failed: whoever asks from now on has it opened anew.
-func (r *Ref[K, V]) Discard() { r.end(true) }
-
-// end ends one use, and drops a value that nobody else uses, or any.
-func (r *Ref[K, V]) end(always bool) {
+func (r *Ref[K, V]) Discard() {
 	r.l.mu.Lock()
-	defer r.l.unlock()
-	if r.users--; r.place != nil && (always || r.users == 0) {
-		r.l.drop(r)
-		return
-	}
-	r.closeUnused() // it was dropped while it was in use
+	r.l.drop(r)
+	r.l.mu.Unlock()
+	r.Release()
 }
 
 // Drop closes the value for k if nobody uses it, and reports whether it did.

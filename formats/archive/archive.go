@@ -39,9 +39,10 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// An archive is what all its directories share. That of a container, which has one of its own,
-// shares the cache, the options and the log with the one around it.
-type archive struct {
+// An Archive is what all its directories share, and tells what its tree does not. That of a
+// container, which has one of its own, shares the cache, the options and the log with the one
+// around it. Names are paths in the source.
+type Archive struct {
 	links
 	namings
 	growths
@@ -67,7 +68,7 @@ type archive struct {
 
 // warn logs a message about a file once per version of it, as far back as
 // maxWarned remembers.
-func (a *archive) warn(name string, v source.Version, msg string, args ...any) {
+func (a *Archive) warn(name string, v source.Version, msg string, args ...any) {
 	if old, ok := a.warned.Swap(name, v); !ok || old != v {
 		a.log.Warn(msg, append([]any{"path", name}, args...)...)
 	}
@@ -95,7 +96,7 @@ type kindKey struct {
 
 // kind tells what a file is shown as. It opens the file only if
 // the name does not say.
-func (a *archive) kind(ctx context.Context, file source.FileKey, n naming) (kind, error) {
+func (a *Archive) kind(ctx context.Context, file source.FileKey, n naming) (kind, error) {
 	switch {
 	case n.format != noFormat && a.list[n.format].MatchNamed == nil:
 		return kind{true, n.format, n.packed}, nil
@@ -110,7 +111,7 @@ func (a *archive) kind(ctx context.Context, file source.FileKey, n naming) (kind
 
 // memberKind is kind for a file in a container. The caller finds it out itself: to read a few bytes
 // takes no longer than to wait for another caller.
-func (a *archive) memberKind(ctx context.Context, key kindKey) (kind, error) {
+func (a *Archive) memberKind(ctx context.Context, key kindKey) (kind, error) {
 	if key.format != noFormat && !key.packed {
 		head, ok := a.container.Head(ctx, key.Path)
 		switch {
@@ -130,7 +131,7 @@ func (a *archive) memberKind(ctx context.Context, key kindKey) (kind, error) {
 	return k, err
 }
 
-func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
+func (a *Archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
 	cost := int64(len(k.Path) + 128)
 	head, err := a.head(ctx, k.FileKey)
 	if err != nil {
@@ -160,7 +161,7 @@ func (a *archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) 
 
 // named reports whether a file that begins with head is the recording that its name says. It is
 // taken for one, which does not open, if it is compressed and damaged before what would tell.
-func (a *archive) named(ctx context.Context, k kindKey, head []byte) (bool, error) {
+func (a *Archive) named(ctx context.Context, k kindKey, head []byte) (bool, error) {
 	if k.packed {
 		inner, hurt, err := a.unpack.Head(ctx, k.FileKey, head)
 		if err != nil || hurt != nil && len(inner) < formats.NamedSize {
@@ -173,14 +174,14 @@ func (a *archive) named(ctx context.Context, k kindKey, head []byte) (bool, erro
 
 // match returns the index of the first format that knows a head. The order of the list decides
 // between two formats if one is a special case of the other.
-func (a *archive) match(head []byte) (int, bool) {
+func (a *Archive) match(head []byte) (int, bool) {
 	i := slices.IndexFunc(a.list, func(f formats.Format) bool { return f.Match != nil && f.Match(head) })
 	return i, i >= 0
 }
 
 // head returns the first bytes of a file. Those of an object are kept on disk, as to ask for them
 // takes a request.
-func (a *archive) head(ctx context.Context, file source.FileKey) ([]byte, error) {
+func (a *Archive) head(ctx context.Context, file source.FileKey) ([]byte, error) {
 	if file.Version.Changed != formats.ByContent || a.opt.Disk == nil || a.container != nil {
 		return a.readHead(ctx, file)
 	}
@@ -196,7 +197,7 @@ func (a *archive) head(ctx context.Context, file source.FileKey) ([]byte, error)
 }
 
 // readHead reads the first bytes of a file.
-func (a *archive) readHead(ctx context.Context, file source.FileKey) ([]byte, error) {
+func (a *Archive) readHead(ctx context.Context, file source.FileKey) ([]byte, error) {
 	b := make([]byte, min(formats.HeadSize, file.Version.Size))
 	var n int
 	var err error

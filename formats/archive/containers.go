@@ -19,10 +19,11 @@ const maxDepth = 4 // containers in containers
 
 // A containerDir is the directory of what a container holds. It is a value, equal
 // to another of the same version of the same file.
-type containerDir struct{ nodes.Deferred[containerRef] }
+type containerDir struct{ nodes.Deferred[Container] }
 
-type containerRef struct {
-	a   *archive
+// A Container is one version of a file that holds files.
+type Container struct {
+	a   *Archive
 	key containerKey
 }
 
@@ -31,9 +32,10 @@ func (d containerDir) tree(ctx context.Context) (nodes.Dir, error) { return d.Re
 
 func (d containerDir) deep() bool { return false }
 
-// Resolve returns the directory as it was opened last.
-func (r containerRef) Resolve(ctx context.Context) (nodes.Dir, error) {
-	return r.a.containers.Get(ctx, r.key)
+// Resolve returns what it holds, as it was opened last: a folder, see FolderOf, or another
+// directory if it does not open.
+func (c Container) Resolve(ctx context.Context) (nodes.Dir, error) {
+	return c.a.containers.Get(ctx, c.key)
 }
 
 // format returns the format of the container, "tar.xz" or the like.
@@ -41,7 +43,7 @@ func (k containerKey) format() string { return container.FormatOf(k.name) }
 
 // loadContainer opens a container. What it lists is not part of the value: as
 // long as a directory in it is in use, that list can come and go.
-func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Cache) (nodes.Dir, int64, error) {
+func (a *Archive) loadContainer(ctx context.Context, k containerKey, c *cache.Cache) (nodes.Dir, int64, error) {
 	l, err := a.lists.Get(ctx, k)
 	if err != nil {
 		return nil, 0, err
@@ -66,7 +68,7 @@ func (a *archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 
 // newLists returns the lists of containers. Those of tars, whose headers stand all over them, are
 // kept on disk.
-func (a *archive) newLists() *cache.Memo[containerKey, *memberList] {
+func (a *Archive) newLists() *cache.Memo[containerKey, *memberList] {
 	return cache.NewMemo(a.cache, a.loadList).Durable(a.listPlace, (*memberList).encode, a.resumeList).Eager().
 		Peak(func(containerKey) int64 { return listWork })
 }
@@ -74,7 +76,7 @@ func (a *archive) newLists() *cache.Memo[containerKey, *memberList] {
 // listPlace returns where the list of a container is on disk; nil: it is not kept. It is not for
 // containers in containers, whose versions say too little to find them by, as the next container
 // may hold another one of the same size and time.
-func (a *archive) listPlace(k containerKey) cache.Place {
+func (a *Archive) listPlace(k containerKey) cache.Place {
 	if a.depth > 0 || k.c != container.Tar || k.v.Changed == 0 { // without a change time no stamp is the same
 		return nil
 	}
@@ -90,10 +92,10 @@ func listKind(c *container.Kind, packed bool) string {
 }
 
 // listLimit is how much memory the list of a container may take.
-func (a *archive) listLimit() int64 { return max(a.cache.Budget()/2, container.MinList) }
+func (a *Archive) listLimit() int64 { return max(a.cache.Budget()/2, container.MinList) }
 
 // resumeList returns a list that was kept.
-func (a *archive) resumeList(ctx context.Context, k containerKey, b []byte) (*memberList, int64, error) {
+func (a *Archive) resumeList(ctx context.Context, k containerKey, b []byte) (*memberList, int64, error) {
 	m := container.Decode(b, k.v.Stamp, a.listLimit())
 	if m == nil {
 		return nil, 0, errOtherList
@@ -103,7 +105,7 @@ func (a *archive) resumeList(ctx context.Context, k containerKey, b []byte) (*me
 }
 
 // loadList makes the list of a container.
-func (a *archive) loadList(ctx context.Context, k containerKey) (*memberList, int64, error) {
+func (a *Archive) loadList(ctx context.Context, k containerKey) (*memberList, int64, error) {
 	streams := k.c == container.Tar && !cache.IsSavedOnly(ctx)
 	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams})
 	l := new(memberList)
@@ -118,13 +120,13 @@ func (a *archive) loadList(ctx context.Context, k containerKey) (*memberList, in
 }
 
 // looksInto reports whether only its first bytes tell what a file of that name is.
-func (a *archive) looksInto(name string) bool {
+func (a *Archive) looksInto(name string) bool {
 	n := a.naming(name)
 	return n.format != noFormat && a.list[n.format].MatchNamed != nil && !n.packed
 }
 
 // listOf completes the list of a container that was opened, or the reason why it does not open.
-func (a *archive) listOf(ctx context.Context, k containerKey, u *plainInput, reads *readErrors, l *memberList) (*memberList, int64, error) {
+func (a *Archive) listOf(ctx context.Context, k containerKey, u *plainInput, reads *readErrors, l *memberList) (*memberList, int64, error) {
 	l.src = u.src
 	err := u.err
 	switch {

@@ -9,7 +9,7 @@ import (
 )
 
 // contentOf names what is kept on disk of a recording or a container; nil: nothing is.
-func (a *archive) contentOf(k recordingKey) *formats.Content {
+func (a *Archive) contentOf(k recordingKey) *formats.Content {
 	if a.container != nil {
 		return a.container.Whole.Part(k.path)
 	}
@@ -25,7 +25,7 @@ func (a *archive) contentOf(k recordingKey) *formats.Content {
 }
 
 // contentKey reads what tells the content of a recording or a container.
-func (a *archive) contentKey(ctx context.Context, k recordingKey) (string, error) {
+func (a *Archive) contentKey(ctx context.Context, k recordingKey) (string, error) {
 	key := func(at string, v source.Version) (string, error) {
 		r := source.NewReader(a.openFiles, source.FileKey{Path: at, Version: v})
 		return formats.ContentKey(ctx, r, v.Size)

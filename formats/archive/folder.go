@@ -19,7 +19,7 @@ import (
 
 // A place is a directory of the source by its path, which is free of symbolic links.
 type place struct {
-	a    *archive
+	a    *Archive
 	path string
 }
 
@@ -34,7 +34,7 @@ func (p place) Resolve(ctx context.Context) (nodes.Dir, error) {
 
 // dir returns the directory at a path. It is a value, so that two look-ups give equal ones, which
 // is how fs knows that its node may stay. That of a container never changes.
-func (a *archive) dir(at string) nodes.Dir {
+func (a *Archive) dir(at string) nodes.Dir {
 	d := nodes.Deferred[place]{Target: place{a, at}}
 	if a.container != nil {
 		return d
@@ -62,7 +62,7 @@ func (d folder) Snapshot(ctx context.Context) (nodes.Dir, error) { return d.Reso
 
 // hold keeps the file of an entry open for a moment. Most of the time a file that was looked up is
 // read next, and then what the look-up saw is read even if another file has taken its place.
-func (a *archive) hold(ctx context.Context, e nodes.Entry) {
+func (a *Archive) hold(ctx context.Context, e nodes.Entry) {
 	switch dir := e.Dir.(type) {
 	case recording:
 		if !dir.key.isDir() {
@@ -78,7 +78,7 @@ func (a *archive) hold(ctx context.Context, e nodes.Entry) {
 }
 
 // linkEntry returns the entry of a symbolic link.
-func (a *archive) linkEntry(ctx context.Context, link, name string, info source.Info) (nodes.Entry, error) {
+func (a *Archive) linkEntry(ctx context.Context, link, name string, info source.Info) (nodes.Entry, error) {
 	target, err := a.tree.ReadLink(ctx, link)
 	if err != nil {
 		return nodes.Entry{}, err
@@ -150,7 +150,7 @@ func (s snapshot) AppendName(ctx context.Context, b []byte, i int) ([]byte, iofs
 }
 
 // typeByName tells what an entry of a type is shown as, if that takes no look at it.
-func (a *archive) typeByName(name string, typ iofs.FileMode) (mode iofs.FileMode, ok bool) {
+func (a *Archive) typeByName(name string, typ iofs.FileMode) (mode iofs.FileMode, ok bool) {
 	if typ != 0 {
 		return typ, true
 	}
@@ -175,7 +175,7 @@ func (s snapshot) Find(ctx context.Context, name string) (int, error) {
 }
 
 // lookup returns the entry of what lies at a path now, under name.
-func (a *archive) lookup(ctx context.Context, at, name string) (nodes.Entry, error) {
+func (a *Archive) lookup(ctx context.Context, at, name string) (nodes.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nodes.Entry{}, err
 	}
@@ -189,14 +189,14 @@ func (a *archive) lookup(ctx context.Context, at, name string) (nodes.Entry, err
 // entry returns the entry of what lies at a path under name, which info describes. Most of what can
 // fail becomes an entry that tells of it when it is read; but what was not found out because ctx
 // ended, or for another passing reason, decides nothing.
-func (a *archive) entry(ctx context.Context, at, name string, info source.Info) (e nodes.Entry, err error) {
+func (a *Archive) entry(ctx context.Context, at, name string, info source.Info) (e nodes.Entry, err error) {
 	switch info.Type {
 	case iofs.ModeDir:
 		e = a.dirEntry(ctx, at, name, info)
 	case iofs.ModeSymlink:
 		e, err = a.linkEntry(ctx, at, name, info)
 	case 0:
-		if e, err = a.fileEntry(ctx, at, info); !isPassing(err) {
+		if e, err = a.File(ctx, at, info); !isPassing(err) {
 			err = nil
 		}
 	default:
@@ -217,13 +217,13 @@ func isPassing(err error) bool {
 
 // dirEntry returns the entry of a directory: a folder, or a recording in
 // segments.
-func (a *archive) dirEntry(ctx context.Context, dir, name string, info source.Info) nodes.Entry {
+func (a *Archive) dirEntry(ctx context.Context, dir, name string, info source.Info) nodes.Entry {
 	e := nodes.Entry{Name: name, Attr: attrOf(info), Dir: a.dir(dir)}
 	format := a.dirFormat(ctx, dir, info)
 	if format == noFormat {
 		return e
 	}
-	l, err := a.listing(ctx, dir)
+	l, err := a.Names(ctx, dir)
 	if err != nil {
 		return e // to list it will give the error
 	}
@@ -242,7 +242,7 @@ func (a *archive) dirEntry(ctx context.Context, dir, name string, info source.In
 // dirFormat returns the index of the format whose recording a directory may
 // be, or noFormat. The directory, which may be large, is not read for it, and
 // as long as it does not change it is asked once.
-func (a *archive) dirFormat(ctx context.Context, dir string, info source.Info) int {
+func (a *Archive) dirFormat(ctx context.Context, dir string, info source.Info) int {
 	k := listingKey{dir, info.Version}
 	if _, plain := a.plainDirs.Get(k); plain {
 		return noFormat
@@ -264,7 +264,7 @@ func (a *archive) dirFormat(ctx context.Context, dir string, info source.Info) i
 
 // matchDir tells whether a directory with the files of a recording of a format
 // is one. A file that cannot be read is an error of the recording.
-func (a *archive) matchDir(ctx context.Context, format int, files []segment) bool {
+func (a *Archive) matchDir(ctx context.Context, format int, files []segment) bool {
 	f := a.list[format].Segments
 	i := slices.IndexFunc(files, func(s segment) bool { return s.name == f.File })
 	if f.Match == nil || i < 0 {
@@ -280,9 +280,9 @@ func (a *archive) matchDir(ctx context.Context, format int, files []segment) boo
 	})
 }
 
-// fileEntry returns the entry of a regular file: a recording, a container or the file. An error
-// that is not of ctx is only told.
-func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (nodes.Entry, error) {
+// File returns the entry of the regular file that info describes: a recording, a container or the
+// file itself. With an error, which says that it is not known what the file is, there is one, too.
+func (a *Archive) File(ctx context.Context, at string, info source.Info) (nodes.Entry, error) {
 	file, name := source.FileKey{Path: at, Version: info.Version}, path.Base(at)
 	e := nodes.Entry{Name: name, Attr: attrOf(info)}
 	n := a.naming(name)
@@ -297,7 +297,7 @@ func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (n
 		e.DirSize = info.Version.Size
 	case n.container != nil:
 		k := containerKey{recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}, n.container}
-		e.Dir = containerDir{nodes.Deferred[containerRef]{Target: containerRef{a, k}}}
+		e.Dir = containerDir{nodes.Deferred[Container]{Target: Container{a, k}}}
 	default:
 		e.File = plainFile{a.openFiles, file}
 		if err != nil {
@@ -314,7 +314,7 @@ func (a *archive) fileEntry(ctx context.Context, at string, info source.Info) (n
 // read.
 type unknownFile struct {
 	plainFile
-	a      *archive
+	a      *Archive
 	naming naming
 }
 
@@ -329,10 +329,10 @@ func quiet(dir source.Info) bool {
 }
 
 // pages returns the names in a directory, which may come page by page.
-func (a *archive) pages(ctx context.Context, name string) (source.Names, error) {
+func (a *Archive) pages(ctx context.Context, name string) (source.Names, error) {
 	w, ok := a.tree.(source.Walker)
 	if !ok {
-		return a.listing(ctx, name)
+		return a.Names(ctx, name)
 	}
 	if _, err := a.directory(ctx, name); err != nil {
 		return nil, err
@@ -340,8 +340,8 @@ func (a *archive) pages(ctx context.Context, name string) (source.Names, error) 
 	return w.Pages(ctx, name)
 }
 
-// listing returns the names in a directory.
-func (a *archive) listing(ctx context.Context, name string) (source.Names, error) {
+// Names returns the sorted names in a directory.
+func (a *Archive) Names(ctx context.Context, name string) (source.Names, error) {
 	if a.depth > 0 { // a container has its list by heart, and does not change
 		return a.tree.List(ctx, name)
 	}
@@ -356,7 +356,7 @@ func (a *archive) listing(ctx context.Context, name string) (source.Names, error
 }
 
 // directory returns what the tree tells of a directory, which is still there.
-func (a *archive) directory(ctx context.Context, name string) (source.Info, error) {
+func (a *Archive) directory(ctx context.Context, name string) (source.Info, error) {
 	info, err := a.tree.Stat(ctx, name)
 	if err == nil && info.Type != iofs.ModeDir {
 		err = source.Stale(name)
@@ -365,7 +365,7 @@ func (a *archive) directory(ctx context.Context, name string) (source.Info, erro
 }
 
 // loadListing reads a directory for the Memo, which counts the bytes of all names.
-func (a *archive) loadListing(ctx context.Context, k listingKey) (source.Names, int64, error) {
+func (a *Archive) loadListing(ctx context.Context, k listingKey) (source.Names, int64, error) {
 	l, err := a.tree.List(ctx, k.path)
 	if err != nil {
 		return nil, 0, err

@@ -44,7 +44,7 @@ type plainInput struct {
 // A recording is the tree of one version of a recording, opened when it is
 // looked into. It is a value, equal to another of the same version.
 type recording struct {
-	a   *archive
+	a   *Archive
 	key recordingKey
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // newArchive returns an archive of the files of a tree that lies in so many containers.
-func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options, depth int) *archive {
-	a := &archive{
+func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options, depth int) *Archive {
+	a := &Archive{
 		links: links{tree}, namings: newNamings(list, depth < maxDepth),
 		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
 		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),

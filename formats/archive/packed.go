@@ -20,13 +20,13 @@ import (
 
 // wrapped reports whether something around the bytes of a recording may be
 // damaged: a compressed stream or a container.
-func (a *archive) wrapped(k recordingKey) bool {
+func (a *Archive) wrapped(k recordingKey) bool {
 	return k.packed || a.container != nil && !k.isDir()
 }
 
 // input opens a recording or container. The second result watches the reads of
 // it.
-func (a *archive) input(ctx context.Context, k recordingKey, how unpack.Choice) (*plainInput, *readErrors) {
+func (a *Archive) input(ctx context.Context, k recordingKey, how unpack.Choice) (*plainInput, *readErrors) {
 	src, reads := a.source(k)
 	u := &plainInput{src: src}
 	switch {
@@ -39,7 +39,7 @@ func (a *archive) input(ctx context.Context, k recordingKey, how unpack.Choice) 
 }
 
 // content returns what a container holds as a recording.
-func (a *archive) content(ctx context.Context, k recordingKey, w *readErrors) (container.Content, error) {
+func (a *Archive) content(ctx context.Context, k recordingKey, w *readErrors) (container.Content, error) {
 	c, err := a.container.Content(ctx, k.path)
 	w.note(err)
 	return c, err
@@ -48,7 +48,7 @@ func (a *archive) content(ctx context.Context, k recordingKey, w *readErrors) (c
 // member completes the Input of a recording in a container: of one that is
 // damaged it has the bytes that there are, like that of a damaged stream, while
 // raw is an error from the damage on.
-func (a *archive) member(ctx context.Context, k recordingKey, how unpack.Choice, u *plainInput, w *readErrors) error {
+func (a *Archive) member(ctx context.Context, k recordingKey, how unpack.Choice, u *plainInput, w *readErrors) error {
 	c, err := a.content(ctx, k, w)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *archive) member(ctx context.Context, k recordingKey, how unpack.Choice,
 }
 
 // decompress completes the Input of what is compressed.
-func (a *archive) decompress(ctx context.Context, k recordingKey, how unpack.Choice, u *plainInput, w *readErrors) error {
+func (a *Archive) decompress(ctx context.Context, k recordingKey, how unpack.Choice, u *plainInput, w *readErrors) error {
 	file := source.FileKey{Path: k.path, Version: k.v}
 	raw := watchedReader{source.NewReader(a.openFiles, file), w}
 	u.src.Raw = raw
@@ -101,7 +101,7 @@ func (u *plainInput) take(c unpack.Content, w *readErrors) {
 // loadUnpacked opens a compressed recording. The error is only for what may be better next time:
 // that the bytes are refused is a value like others, so that they are not decompressed again for
 // each caller.
-func (a *archive) loadUnpacked(ctx context.Context, k recordingKey) (*plainInput, int64, error) {
+func (a *Archive) loadUnpacked(ctx context.Context, k recordingKey) (*plainInput, int64, error) {
 	u, reads := a.input(ctx, k, unpack.Choice{Streams: a.list[k.format].Streams})
 	switch {
 	case u.err == nil:
@@ -127,7 +127,7 @@ func refused(err error) bool {
 }
 
 // recordingOf returns a recording that was not looked at yet.
-func (a *archive) recordingOf(k recordingKey) recordings.Source {
+func (a *Archive) recordingOf(k recordingKey) recordings.Source {
 	in, reads := a.source(k)
 	src := recordings.Source{Format: &a.list[k.format], Input: in, Failure: reads.failure}
 	src.Broken = func(ctx context.Context, err error) nodes.Dir { return a.notOpened(ctx, k, err) }
@@ -160,7 +160,7 @@ func (a *archive) recordingOf(k recordingKey) recordings.Source {
 // claimedOf returns a recording for a caller that looks at no more than its head, or at why it does
 // not open. If it lies in a
 // container and its size would have to be measured, it has the size that the container states.
-func (a *archive) claimedOf(k recordingKey) recordings.Source {
+func (a *Archive) claimedOf(k recordingKey) recordings.Source {
 	src := a.recordingOf(k)
 	src.Broken = nil
 	if k.packed || !a.wrapped(k) {
@@ -183,7 +183,7 @@ func (a *archive) claimedOf(k recordingKey) recordings.Source {
 }
 
 // damageOf returns what is wrong with what is around a recording, nil if nothing is.
-func (a *archive) damageOf(ctx context.Context, k recordingKey) (*formats.Problem, error) {
+func (a *Archive) damageOf(ctx context.Context, k recordingKey) (*formats.Problem, error) {
 	u, err := a.unpacked.Get(ctx, k)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (a *archive) damageOf(ctx context.Context, k recordingKey) (*formats.Proble
 
 // An unpackedReader reads what a recording decompresses to.
 type unpackedReader struct {
-	a     *archive
+	a     *Archive
 	key   recordingKey
 	reads *readErrors
 }

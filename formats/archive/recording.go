@@ -144,7 +144,7 @@ func (k recordingKey) stamp() formats.Stamp {
 const treeCost = 16 << 10
 
 // notOpened shows a recording that is damaged too badly as raw and error.txt.
-func (a *archive) notOpened(ctx context.Context, k recordingKey, err error) nodes.Dir {
+func (a *Archive) notOpened(ctx context.Context, k recordingKey, err error) nodes.Dir {
 	if _, unread := errors.AsType[*formats.UnreadError](err); unread || notSaved(err) {
 		return nil
 	}
@@ -186,7 +186,7 @@ func openProblem(ctx context.Context, src formats.Input, err error, hurt unpack.
 
 // modified returns the time of a recording's files: for a recording in segments that of the file by
 // which it is recognised.
-func (a *archive) modified(k recordingKey) time.Time {
+func (a *Archive) modified(k recordingKey) time.Time {
 	for f := range k.segments.all {
 		if s := a.list[k.format].Segments; s != nil && f.name == s.File {
 			return f.v.Time()
@@ -197,7 +197,7 @@ func (a *archive) modified(k recordingKey) time.Time {
 
 // source returns the bytes of a recording, and what watches the reads of
 // them.
-func (a *archive) source(k recordingKey) (formats.Input, *readErrors) {
+func (a *Archive) source(k recordingKey) (formats.Input, *readErrors) {
 	w := new(readErrors)
 	reader := func(name string, v source.Version) nodes.ReaderAt {
 		return watchedReader{source.NewReader(a.openFiles, source.FileKey{Path: name, Version: v}), w}
@@ -265,7 +265,7 @@ func broken(src formats.Input, format string, p formats.Problem) brokenDir {
 
 // beside returns the rights that what lies beside a recording must allow; unknown
 // ones allow everything.
-func (a *archive) beside(r nodes.Rights) nodes.Rights {
+func (a *Archive) beside(r nodes.Rights) nodes.Rights {
 	if !a.opt.Shared {
 		return nodes.Rights{}
 	}

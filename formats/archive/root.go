@@ -20,7 +20,7 @@ import (
 func New(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options) Root {
 	sniffing := opt
 	sniffing.Sniff = true
-	return newRoot(&root{a: newArchive(tree, list, c, opt, 0), one: sync.OnceValue(func() *archive {
+	return newRoot(&root{a: newArchive(tree, list, c, opt, 0), one: sync.OnceValue(func() *Archive {
 		return newArchive(tree, list, c, sniffing, 0)
 	})})
 }
@@ -53,9 +53,9 @@ func newRoot(t *root) rootDir { return rootDir{nodes.Deferred[*root]{Target: t}}
 
 // A root is the source directory, or the recording that the source is.
 type root struct {
-	a    *archive
+	a    *Archive
 	file string          // the source is this one file; "" if it is the directory
-	one  func() *archive // of which each file may be the source
+	one  func() *Archive // of which each file may be the source
 }
 
 // File implements Root.
@@ -86,7 +86,7 @@ func (t *root) entry(ctx context.Context) (nodes.Entry, error) {
 	}
 	e, err := t.a.entry(ctx, at, path.Base(at), info)
 	if err == nil && e.Dir == nil { // the file is no recording any more, or cannot be read at present
-		_, err = t.a.fileEntry(ctx, t.file, info)
+		_, err = t.a.File(ctx, t.file, info)
 		err = cmp.Or(err, source.Stale(t.file))
 	}
 	return e, err

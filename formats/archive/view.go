@@ -17,29 +17,25 @@ import (
 	"recfs/nodes"
 )
 
-// A View asks an archive for what its tree does not tell. It is a value, equal to another of the
-// same archive. Names are paths in the source.
-type View struct{ a *archive }
-
-// ViewOf returns the View of the archive that dir, the directory of an entry, is a directory, a
-// recording or a container of, or the root.
-func ViewOf(dir nodes.Dir) (v View, ok bool) {
+// Of returns the archive that dir, the directory of an entry, is a directory, a recording or a
+// container of, or the root.
+func Of(dir nodes.Dir) (a *Archive, ok bool) {
 	switch d := dir.(type) {
 	case rootDir:
-		return View{d.Target.a}, true
+		return d.Target.a, true
 	case recording:
-		return View{d.a}, true
+		return d.a, true
 	case containerDir:
-		return View{d.Target.a}, true
+		return d.Target.a, true
 	}
 	p, ok := placeOf(dir)
-	return View{p.a}, ok
+	return p.a, ok
 }
 
 // Walk tells the source of an archive that all below dir, a directory of it, is about to be listed.
 func Walk(ctx context.Context, dir nodes.Dir) error {
 	if p, ok := placeOf(dir); ok {
-		return View{p.a}.Walk(ctx, p.path)
+		return p.a.Walk(ctx, p.path)
 	}
 	return nil
 }
@@ -61,28 +57,28 @@ func placeOf(dir nodes.Dir) (p place, ok bool) {
 }
 
 // Formats returns the formats of the archive.
-func (v View) Formats() []formats.Format { return v.a.list }
+func (a *Archive) Formats() []formats.Format { return a.list }
 
 // ID names the source for what is kept of all of it on disk: where it lies. It is "" if it has no
 // such name, as that of a container.
-func (v View) ID() string {
-	if v.a.depth > 0 {
+func (a *Archive) ID() string {
+	if a.depth > 0 {
 		return ""
 	}
-	return v.a.tree.ID()
+	return a.tree.ID()
 }
 
 // Walk tells the source that all below a directory is about to be listed.
-func (v View) Walk(ctx context.Context, dir string) error {
-	if w, ok := v.a.tree.(source.Walker); ok {
+func (a *Archive) Walk(ctx context.Context, dir string) error {
+	if w, ok := a.tree.(source.Walker); ok {
 		return w.Walk(ctx, dir)
 	}
 	return nil
 }
 
 // Stat returns what the source tells of a file, or of a link itself.
-func (v View) Stat(ctx context.Context, name string) (source.Info, error) {
-	return v.a.tree.Stat(ctx, name)
+func (a *Archive) Stat(ctx context.Context, name string) (source.Info, error) {
+	return a.tree.Stat(ctx, name)
 }
 
 // Settled reports whether the last change of a directory is so old that another one would leave
@@ -90,26 +86,20 @@ func (v View) Stat(ctx context.Context, name string) (source.Info, error) {
 func Settled(dir source.Info) bool { return time.Since(dir.Time()) >= settled }
 
 // Lookup returns the entry called name in the directory dir.
-func (v View) Lookup(ctx context.Context, dir, name string) (nodes.Entry, error) {
-	return v.a.lookup(ctx, path.Join(dir, name), name)
+func (a *Archive) Lookup(ctx context.Context, dir, name string) (nodes.Entry, error) {
+	return a.lookup(ctx, path.Join(dir, name), name)
 }
 
 // IsPlain reports whether a file is shown as it is, as its name alone tells.
-func (v View) IsPlain(name string) bool {
-	mode, ok := v.a.typeByName(name, 0)
+func (a *Archive) IsPlain(name string) bool {
+	mode, ok := a.typeByName(name, 0)
 	return ok && !mode.IsDir()
-}
-
-// File returns the entry of the regular file that info describes. Unlike in a look-up it is an
-// error if what the file is cannot be read.
-func (v View) File(ctx context.Context, name string, info source.Info) (nodes.Entry, error) {
-	return v.a.fileEntry(ctx, name, info)
 }
 
 // BesideSum returns a checksum of the versions of files on which the recording called name depends,
 // named as by [formats.Beside.Files], or that they are not there.
-func (v View) BesideSum(ctx context.Context, name string, names []string) uint64 {
-	fsys, sum := formats.InContext(ctx, besideFS{links: v.a.links, dir: path.Dir(name)}), fnv.New64a()
+func (a *Archive) BesideSum(ctx context.Context, name string, names []string) uint64 {
+	fsys, sum := formats.InContext(ctx, besideFS{links: a.links, dir: path.Dir(name)}), fnv.New64a()
 	add := func(fsys iofs.FS, n string) {
 		_, _ = io.WriteString(sum, n)
 		if info, err := iofs.Stat(fsys, n); err != nil {
@@ -124,7 +114,7 @@ func (v View) BesideSum(ctx context.Context, name string, names []string) uint64
 			add(fsys, n)
 			continue
 		}
-		for _, f := range v.a.list {
+		for _, f := range a.list {
 			if f.Beside == nil {
 				continue
 			}
@@ -134,11 +124,6 @@ func (v View) BesideSum(ctx context.Context, name string, names []string) uint64
 		}
 	}
 	return sum.Sum64()
-}
-
-// Names returns the sorted names in the directory dir.
-func (v View) Names(ctx context.Context, dir string) (source.Names, error) {
-	return v.a.listing(ctx, dir)
 }
 
 // RecordingOf reports whether dir, the directory of an entry, is a recording, and which.
@@ -195,8 +180,8 @@ func Unread(ctx context.Context, file nodes.File) error {
 	return err
 }
 
-// View returns the View of its archive.
-func (r Recording) View() View { return View{r.r.a} }
+// Archive returns the one that it lies in.
+func (r Recording) Archive() *Archive { return r.r.a }
 
 // Segments returns the files of a recording that is a directory.
 func (r Recording) Segments() (files []source.FileKey, ok bool) {
@@ -244,32 +229,23 @@ func (r Recording) OpenWith(ctx context.Context, c *cache.Cache) (*recordings.Op
 	return recordings.OpenOne(ctx, r.r.a.claimedOf(r.r.key), c, r.r.a.log)
 }
 
-// A Container is one version of a file that holds files.
-type Container struct{ r containerRef }
-
 // ContainerOf reports whether dir, the directory of an entry, is a container, and which.
 func ContainerOf(dir nodes.Dir) (Container, bool) {
 	n, ok := dir.(containerDir)
-	return Container{n.Target}, ok
+	return n.Target, ok
 }
 
 // Stamp returns the stamp of the file.
-func (c Container) Stamp() formats.Stamp { return c.r.key.stamp() }
+func (c Container) Stamp() formats.Stamp { return c.key.stamp() }
 
 // Format returns its format: "tar", "zip", "tar.xz" and the like.
-func (c Container) Format() string { return c.r.key.format() }
-
-// Path returns where it lies in the source.
-func (c Container) Path() string { return c.r.key.path }
-
-// Version returns the version of its file.
-func (c Container) Version() source.Version { return c.r.key.v }
+func (c Container) Format() string { return c.key.format() }
 
 // Problems returns what is wrong with it: with its own structure and the compression around it, not
 // with what is in its members, which reading them tells. They are sorted by offset, in the bytes
 // without outer compression. A container that does not open has one problem.
 func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
-	l, err := c.r.a.lists.Get(ctx, c.r.key)
+	l, err := c.a.lists.Get(ctx, c.key)
 	if err != nil {
 		return nil, err
 	}
@@ -279,15 +255,12 @@ func (c Container) Problems(ctx context.Context) ([]formats.Problem, error) {
 // summed returns the file that it is if it has a checksum which is compared only when the file is
 // read to its end, as a file that lies in a zip, else nil.
 func (c Container) summed() nodes.File {
-	a, k := c.r.a, c.r.key
+	a, k := c.a, c.key
 	if a.container == nil || a.container.Kind != container.Zip || k.packed {
 		return nil
 	}
 	return plainFile{a.openFiles, source.FileKey{Path: k.path, Version: k.v}}
 }
-
-// Dir returns what it holds: a folder, see FolderOf, or another directory if it does not open.
-func (c Container) Dir(ctx context.Context) (nodes.Dir, error) { return c.r.Resolve(ctx) }
 
 // A Description is what an archive knows of a recording without opening it.
 type Description struct {
@@ -303,33 +276,34 @@ type Description struct {
 // archive itself, is a recording, and which.
 func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
 	dir, err := Current(ctx, dir)
-	if err != nil {
-		return d, false
-	}
 	r, ok := dir.(recording)
-	if !ok {
+	if err != nil || !ok {
 		return d, false
 	}
-	return Description{Format: r.format().Name, Path: r.key.path, Stored: r.key.v.Size, Time: r.key.v.Time()}, true
+	return r.key.describe(r.format().Name), true
 }
+
+func (k recordingKey) describe(format string) Description {
+	return Description{Format: format, Path: k.path, Stored: k.v.Size, Time: k.v.Time()}
+}
+
+// Describe returns what an archive knows of the container without opening it.
+func (c Container) Describe() Description { return c.key.describe(c.Format()) }
 
 // DescribeContainer returns what an archive knows of dir, the directory of an entry of an archive
 // or an archive itself, if it is a container, and what is wrong with it. It knows nothing of a
 // container that could not be read this time.
 func DescribeContainer(ctx context.Context, dir nodes.Dir) (d Description, problems []formats.Problem, summed nodes.File) {
 	dir, err := Current(ctx, dir)
-	if err != nil {
-		return d, nil, nil
-	}
 	c, ok := ContainerOf(dir)
-	if !ok {
+	if err != nil || !ok {
 		return d, nil, nil
 	}
-	l, err := c.r.a.lists.Get(ctx, c.r.key)
+	l, err := c.a.lists.Get(ctx, c.key)
 	if err != nil {
 		return d, nil, nil
 	}
-	v := c.Version()
-	d = Description{Format: c.Format(), Path: c.Path(), Stored: v.Size, Time: v.Time(), Unended: l.Members != nil && l.Unended}
+	d = c.Describe()
+	d.Unended = l.Members != nil && l.Unended
 	return d, l.problems, c.summed()
 }

@@ -11,8 +11,7 @@ import (
 
 // A beside says on which files beside a recording all that is known of it depends.
 type beside struct {
-	kept  bool     // its index is kept on disk
-	sum   uint64   // of the files, see [archive.View.BesideSum]
+	sum   uint64   // of the files, see [archive.Archive.BesideSum]
 	names []string // of the files
 }
 
@@ -23,26 +22,19 @@ func besideOf(ctx context.Context, r archive.Recording, o *recordings.Opened) st
 	if !ok {
 		return ""
 	}
-	kept := "-"
-	if o.Kept {
-		kept = "+"
-	}
-	sum := strconv.FormatUint(r.View().BesideSum(ctx, r.Path(), names), 16)
-	return kept + strings.Join(append([]string{sum}, names...), "\x00")
+	sum := strconv.FormatUint(r.Archive().BesideSum(ctx, r.Path(), names), 16)
+	return strings.Join(append([]string{sum}, names...), "\x00")
 }
 
 // parseBeside parses what besideOf returned.
 func parseBeside(s string) (b beside, ok bool) {
-	if s == "" {
-		return b, false
-	}
-	parts := strings.Split(s[1:], "\x00")
+	parts := strings.Split(s, "\x00")
 	sum, err := strconv.ParseUint(parts[0], 16, 64)
-	return beside{s[0] == '+', sum, parts[1:]}, err == nil
+	return beside{sum, parts[1:]}, err == nil
 }
 
 // besideChanged reports whether what lies beside the recording called name is not what it was.
-func besideChanged(ctx context.Context, v archive.View, name, was string) bool {
+func besideChanged(ctx context.Context, v *archive.Archive, name, was string) bool {
 	if was == "" {
 		return false
 	}

@@ -43,7 +43,7 @@ func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 	k.digests = cache.NewMemo(c, loadDigest).Durable(DigestPlace, encodeDigest, resumeDigest)
 	k.lines = newLines(c, k.pages)
 	k.walking, k.end = context.WithCancel(context.Background())
-	opt.Indexed = k.indexed
+	opt.Indexed = k.Keep
 	return k
 }
 
@@ -53,15 +53,12 @@ func (c *Catalogue) Close() {
 	c.walks.Wait()
 }
 
-// indexed keeps the digest of a recording whose index.json was made.
-func (c *Catalogue) indexed(ctx context.Context, r archive.Recording) {
+// Keep keeps what a recording that has an index says, on disk if there is a cache there.
+func (c *Catalogue) Keep(ctx context.Context, r archive.Recording) {
 	if c.disk != nil && !cache.IsSavedOnly(ctx) {
 		_, _ = c.digests.Get(ctx, r) // without it the catalogue knows less
 	}
 }
-
-// Keep keeps what a recording that has an index says, on disk if there is a cache there.
-func (c *Catalogue) Keep(ctx context.Context, r archive.Recording) { c.indexed(ctx, r) }
 
 // Mounted says where archives with this catalogue are mounted, for views.sql.
 func (c *Catalogue) Mounted(at string) { c.mounted.Store(&at) }

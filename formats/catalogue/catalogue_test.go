@@ -538,7 +538,7 @@ func TestForgedCatalogue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		view, _ := archive.ViewOf(current)
+		view, _ := archive.Of(current)
 		name = root.c.savedName(view)
 		for _, name := range indexed {
 			if _, err := read(t, root, name+"/index.json"); err != nil {

@@ -22,7 +22,7 @@ import (
 type root struct {
 	archive.Root
 	c       *Catalogue
-	view    archive.View
+	view    *archive.Archive
 	formats []formats.Format
 
 	scanning chan struct{} // holds one while the catalogue is made, and guards saved
@@ -43,7 +43,7 @@ type root struct {
 // the directory of all tables, unless the archive has one of its own or is a recording.
 func (c *Catalogue) Root(dir archive.Root) nodes.Dir {
 	r := &root{Root: dir, c: c, scanning: make(chan struct{}, 1)}
-	if v, ok := archive.ViewOf(dir); ok {
+	if v, ok := archive.Of(dir); ok {
 		r.view, r.formats = v, v.Formats()
 	}
 	r.names = cache.NewMemo[namesKey, source.Names](c.cache, nil).Peak(func(namesKey) int64 { return namesPeak })
@@ -128,7 +128,7 @@ func (r *root) surveyTelling(ctx context.Context, dir nodes.Dir, tell func(*ledg
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	view, _ := archive.ViewOf(dir)
+	view, _ := archive.Of(dir)
 	old := r.last.Load()
 	switch {
 	case old == nil:
@@ -157,7 +157,7 @@ func (r *root) surveyTelling(ctx context.Context, dir nodes.Dir, tell func(*ledg
 // scan returns what is in the archive now, and what looked for it. Of a scan that does not come to
 // its end what it found is kept on disk, with what was known before of the rest, so that the next
 // one need not open that again.
-func (r *root) scan(ctx context.Context, view archive.View, dir nodes.Dir, old *survey, tell func(*ledger.List, []ledger.Record)) (*ledger.List, *scan, error) {
+func (r *root) scan(ctx context.Context, view *archive.Archive, dir nodes.Dir, old *survey, tell func(*ledger.List, []ledger.Record)) (*ledger.List, *scan, error) {
 	sink := ledger.NewSink(r.c.disk, r.c.savedName(view))
 	defer sink.Close()
 	s := r.c.newScan(view, sink)

@@ -18,7 +18,7 @@ import (
 )
 
 // savedName names the catalogue in the disk cache; "": there is none.
-func (c *Catalogue) savedName(view archive.View) string {
+func (c *Catalogue) savedName(view *archive.Archive) string {
 	if c.disk == nil || view.ID() == "" {
 		return ""
 	}
@@ -36,7 +36,7 @@ const saveEvery = time.Minute
 
 // loadSaved returns the catalogue on disk, that which others share if there is none, or an empty
 // one.
-func (c *Catalogue) loadSaved(ctx context.Context, view archive.View) *survey {
+func (c *Catalogue) loadSaved(ctx context.Context, view *archive.Archive) *survey {
 	list := view.Formats()
 	sound := func(records []ledger.Record) bool {
 		return !slices.ContainsFunc(records, func(r ledger.Record) bool { return !soundRecord(&r, list) })
@@ -49,7 +49,7 @@ func (c *Catalogue) loadSaved(ctx context.Context, view archive.View) *survey {
 }
 
 // loadShared returns the catalogue that others share, and keeps it on disk.
-func (c *Catalogue) loadShared(ctx context.Context, view archive.View, sound func([]ledger.Record) bool) *ledger.List {
+func (c *Catalogue) loadShared(ctx context.Context, view *archive.Archive, sound func([]ledger.Record) bool) *ledger.List {
 	var parts []*ledger.List
 	for _, name := range c.disk.FetchParts(ctx) {
 		if l := ledger.Load(c.disk, name, sound); l.Blocks() > 0 {
@@ -72,7 +72,7 @@ func (c *Catalogue) OpenSaved(ctx context.Context, dir nodes.Dir) (*os.File, err
 	if err != nil {
 		return nil, err
 	}
-	view, ok := archive.ViewOf(now)
+	view, ok := archive.Of(now)
 	if !ok || c.savedName(view) == "" {
 		return nil, iofs.ErrNotExist
 	}

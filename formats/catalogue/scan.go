@@ -23,7 +23,7 @@ import (
 // not known from before what there is to know.
 type scan struct {
 	c        *Catalogue
-	view     archive.View
+	view     *archive.Archive
 	inner    bool                   // of what a container holds
 	old      *ledger.Cursor         // in what was known before; nil: nothing was
 	oldState string                 // of the disk cache then
@@ -43,7 +43,7 @@ type scan struct {
 const catalogueCache = 8 << 20
 
 // newScan returns a scan that finds nothing yet.
-func (c *Catalogue) newScan(view archive.View, sink *ledger.Sink) *scan {
+func (c *Catalogue) newScan(view *archive.Archive, sink *ledger.Sink) *scan {
 	s := &scan{c: c, view: view, found: ledger.NewWriter(sink), watch: watchlist{began: time.Now()}}
 	var disk cache.Store
 	if c.disk != nil {
@@ -351,7 +351,7 @@ func (s *scan) members(ctx context.Context, it *item, c archive.Container) {
 	problems, err := c.Problems(ctxSaved)
 	var dir nodes.Dir
 	if err == nil {
-		dir, err = c.Dir(ctxSaved)
+		dir, err = c.Resolve(ctxSaved)
 	}
 	if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
 		r.Pending, r.Unlisted = missing.Name, true
@@ -365,7 +365,7 @@ func (s *scan) members(ctx context.Context, it *item, c archive.Container) {
 	if _, ok := archive.FolderOf(dir); !ok { // it does not open
 		return
 	}
-	view, _ := archive.ViewOf(dir)
+	view, _ := archive.Of(dir)
 	inner := &scan{c: s.c, view: view, cache: s.cache, inner: true, found: s.found.Beside()}
 	if inner.dir(ctx, dir, r.Path) != nil || inner.summarise(ctx) != nil {
 		r.Line, r.Open = "", true

@@ -298,7 +298,7 @@ func TestSingleDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	disk := cache.NewDisk(m.store, 1<<20, nil)
-	view, _ := archive.ViewOf(first(m.start(t).Current(t.Context())))
+	view, _ := archive.Of(first(m.start(t).Current(t.Context())))
 	f, err := disk.Open(m.start(t).c.savedName(view))
 	if err != nil {
 		t.Fatal(err)

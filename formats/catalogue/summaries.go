@@ -65,7 +65,7 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey,
 	if err != nil {
 		return nil, nil, err
 	}
-	view, ok := archive.ViewOf(at)
+	view, ok := archive.Of(at)
 	if !ok {
 		return nil, nil, errors.ErrUnsupported
 	}
@@ -88,7 +88,7 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey,
 }
 
 // part returns what is below a directory, without anything known before.
-func (c *Catalogue) part(ctx context.Context, view archive.View, dir nodes.Dir, sink *ledger.Sink) (*survey, error) {
+func (c *Catalogue) part(ctx context.Context, view *archive.Archive, dir nodes.Dir, sink *ledger.Sink) (*survey, error) {
 	s := c.newScan(view, sink)
 	defer s.cache.Close()
 	ctx = cache.Separate(ctx) // each part takes memory for itself

@@ -95,7 +95,7 @@ func (d *digest) cost() int64 {
 // layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes
 // of tables, so the numbers of both are in it, a byte each. The first one is raised when the lines,
 // the digests or records change otherwise.
-const layout = 20<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+const layout = 21<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // DigestPlace is where the digest of a recording is on disk; nil: none is kept.
 func DigestPlace(r archive.Recording) cache.Place {
@@ -154,7 +154,7 @@ func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, i
 	switch {
 	case !d.sound(), d.Seal.Stamp.Size != in.Stamp.Size:
 		return digest{}, 0, formats.ErrOther
-	case in.Sealed(ctx, d.Seal) && !besideChanged(ctx, r.View(), r.Path(), d.Beside):
+	case in.Sealed(ctx, d.Seal) && !besideChanged(ctx, r.Archive(), r.Path(), d.Beside):
 		return d, d.cost(), nil
 	}
 	return loadDigest(ctx, r)
@@ -219,9 +219,7 @@ func containerLine(at string, c archive.Container, problems []formats.Problem) s
 	if len(problems) == 0 {
 		return ""
 	}
-	v := c.Version()
-	d := archive.Description{Format: c.Format(), Path: c.Path(), Stored: v.Size, Time: v.Time()}
-	b, err := json.Marshal(ContainerSummary(at, d, problems))
+	b, err := json.Marshal(ContainerSummary(at, c.Describe(), problems))
 	if err != nil {
 		return ""
 	}

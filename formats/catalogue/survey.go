@@ -21,12 +21,12 @@ type survey struct {
 }
 
 // holds reports whether s need not be made again.
-func (s *survey) holds(ctx context.Context, view archive.View, disk *cache.Disk) bool {
+func (s *survey) holds(ctx context.Context, view *archive.Archive, disk *cache.Disk) bool {
 	return s.Len() >= manyRecords && s.rests(ctx, view, disk)
 }
 
 // rests reports whether nothing has changed, as far as not each file has to be looked at.
-func (s *survey) rests(ctx context.Context, view archive.View, disk *cache.Disk) bool {
+func (s *survey) rests(ctx context.Context, view *archive.Archive, disk *cache.Disk) bool {
 	return view.Walk(ctx, ".") == nil && s.watch.holds(ctx, view) && (disk == nil || s.state == disk.State())
 }
 

@@ -39,7 +39,7 @@ func (w *watchlist) good() time.Duration { return max(restCheck, 4*w.ended.Sub(w
 
 // folder adds a directory, whose version tells of new, renamed and removed
 // names.
-func (w *watchlist) folder(ctx context.Context, view archive.View, name string) {
+func (w *watchlist) folder(ctx context.Context, view *archive.Archive, name string) {
 	info, err := view.Stat(ctx, name)
 	if err != nil || !archive.Settled(info) {
 		w.restless = true
@@ -74,7 +74,7 @@ func (w *watchlist) segments(files []source.FileKey) {
 
 // holds reports whether what was found by the scan can be taken for what is
 // there now.
-func (w *watchlist) holds(ctx context.Context, view archive.View) bool {
+func (w *watchlist) holds(ctx context.Context, view *archive.Archive) bool {
 	if w.restless || time.Since(w.ended) > w.good() {
 		return false
 	}

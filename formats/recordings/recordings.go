@@ -73,8 +73,6 @@ type Opened struct {
 	Dir    nodes.Dir
 	tables func() []columnar.Maker // nil: there are none
 
-	Kept bool // on disk, if there is one, the index is kept
-
 	source Source
 	beside string // see formats.Format
 }
@@ -212,9 +210,9 @@ func worthKeeping(src Source, h formats.Head) bool {
 
 // tree returns an opened recording.
 func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
-	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, Kept: worthKeeping(src, h), source: src}
+	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, source: src}
 	o.beside = src.Format.BesideSum(h)
-	key := indexKey[K]{k, o.Kept, o.beside}
+	key := indexKey[K]{k, worthKeeping(src, h), o.beside}
 	get := func(ctx context.Context) (sealedIndex, error) {
 		x, err := s.indexes.Get(ctx, key)
 		if err != nil {

@@ -25,7 +25,7 @@ func Code(c indexfile.Codec, rows **Counter, columns []columnar.Column) {
 	}
 	indexfile.Uint(c, &n.chunk, math.MaxInt32)
 	indexfile.Uint(c, &n.rows, math.MaxInt32)
-	indexfile.List(c, &groups, minGroup(columns), func(g *columnar.Group) {
+	indexfile.List(c, &groups, minGroup, func(g *columnar.Group) {
 		if codeGroup(c, columns, g); c.R != nil && (g.Rows == 0 || !follows(g)) {
 			c.R.Fail("a group of %d rows from row %d of chunk %d", g.Rows, g.Skip, g.Chunk)
 		}
@@ -55,16 +55,8 @@ func (c *Counter) columns() []columnar.Column {
 	return columns
 }
 
-// minGroup returns the least bytes that a group takes.
-func minGroup(columns []columnar.Column) int {
-	n := 3
-	for i := range columns {
-		if c := &columns[i]; c.Nullable || isText(c) || isNumber(c) {
-			n++
-		}
-	}
-	return n
-}
+// minGroup is the least bytes that a group takes.
+const minGroup = 3
 
 // codeGroup writes or reads a group, with what can be told of the type of each column:
 //
