@@ -198,11 +198,14 @@ func (r *Ref[K, V]) Discard() {
 }
 
 // Drop closes the value for k if nobody uses it, and reports whether it did.
-func (l *LRU[K, V]) Drop(k K) bool {
+func (l *LRU[K, V]) Drop(k K) bool { return l.DropIf(k, func(V) bool { return true }) }
+
+// DropIf is Drop for a value for which which is true: after a Discard k has another one.
+func (l *LRU[K, V]) DropIf(k K, which func(V) bool) bool {
 	l.mu.Lock()
 	defer l.unlock()
 	r := l.byKey[k]
-	if r == nil || r.users > 0 {
+	if r == nil || r.users > 0 || !which(r.Value) {
 		return false
 	}
 	l.drop(r)

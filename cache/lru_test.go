@@ -160,7 +160,11 @@ func TestLRUDiscards(t *testing.T) {
 	if o.active.Load() != 1 || l.Len() != 1 {
 		t.Errorf("%d open, %d kept after its last use", o.active.Load(), l.Len())
 	}
-	third.Discard()
+	third.Release()
+	if l.DropIf(1, func(v *opened) bool { return v == first.Value }) || l.Len() != 1 {
+		t.Error("what failed took the value with it that was opened after it")
+	}
+	acquire().Discard()
 	if o.active.Load() != 0 || l.Len() != 0 {
 		t.Errorf("%d open, %d kept after all failed", o.active.Load(), l.Len())
 	}

@@ -100,10 +100,13 @@ func (p *mountSession) openTree(ctx context.Context) error {
 // serveWeb serves what is mounted on the network, too, if the flags say so.
 func (p *mountSession) serveWeb(e *env) (stop func(), err error) {
 	f := &p.flags.web
-	if f.listen == "" {
-		if f.s3Listen != "" {
-			return nil, usagef("mount: --s3-listen needs --serve")
-		}
+	switch {
+	case f.listen != "":
+	case f.s3Listen != "":
+		return nil, usagef("mount: --s3-listen needs --serve")
+	case f.s3Keys != "":
+		return nil, usagef("mount: --s3-keys needs --s3-listen")
+	default:
 		return func() {}, nil
 	}
 	s, err := f.open(e, p.archive, p.root)

@@ -260,6 +260,7 @@ func TestServeFlags(t *testing.T) {
 		{"--token-file " + short, 1, "short: a token has 16 bytes or more"},
 		{"--s3-keys " + keys, 1, "keys: line 1 is not ACCESSKEY SECRET"},
 		{"--s3-keys " + odd, 1, "odd: line 2: an access key has 3 bytes or more, and no = , or /"},
+		{"--s3-keys " + write("pair", "key secret\n", 0o600), 2, "serve: --s3-keys needs --s3-listen"},
 		{"--token-file " + filepath.Join(dir, "none"), 1, "no such file"},
 		{"--listen 192.0.2.1:80 --insecure-http --token-file " + good, 1, "cannot assign"},
 	} {

@@ -62,6 +62,9 @@ func (f *webFlags) open(e *env, a *archive, root nodes.Entry) (s *webSession, er
 	if err := s.reload(); err != nil {
 		return s, err
 	}
+	if f.s3Keys != "" && f.s3Listen == "" {
+		return s, usagef("serve: --s3-keys needs --s3-listen")
+	}
 	if s.http, err = s.listen(f.listen); err == nil && f.s3Listen != "" {
 		s.s3, err = s.listen(f.s3Listen)
 	}

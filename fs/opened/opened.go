@@ -70,7 +70,7 @@ func (f Files[K]) open(ctx context.Context, key K, file nodes.File) (*content, e
 			c.close()
 			return nil, err
 		}
-		c.held.Keep(func() bool { return f.lru.Drop(key) })
+		c.held.Keep(func() bool { return f.lru.DropIf(key, func(kept *content) bool { return kept == c }) })
 	}
 	return c, nil
 }

@@ -137,8 +137,8 @@ func (t *tree) excerpt(ctx context.Context, way nodes.Way, l listing) (excerpt, 
 	if err != nil {
 		return excerpt{}, err
 	}
-	return made(ctx, t, func(ctx context.Context) (excerpt, error) {
-		p := excerpt{way: way, dir: dir}
+	return made(ctx, t, func(ctx context.Context) (p excerpt, err error) {
+		p = excerpt{way: way, dir: dir}
 		if l.after != "" {
 			if p.from, err = search(ctx, dir, n, l.after+"\x00"); err != nil {
 				return p, err
