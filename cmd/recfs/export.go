@@ -68,7 +68,11 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	if err := makeDestination(source, destination); err != nil {
 		return err
 	}
-	if x.lake, err = x.openDestination(); err != nil {
+	at, err := absName(sourceOf(source))
+	if err == nil {
+		x.lake, err = export.OpenDestination(destination, linkTarget(at), x.form, export.Shard(x.shard), formatList())
+	}
+	if err != nil {
 		return err
 	}
 	defer x.lake.Close()

@@ -47,15 +47,6 @@ func makeDestination(source, destination string) error {
 	return notWritten(destination, err)
 }
 
-// openDestination opens the directory to export to.
-func (x *exporter) openDestination() (*export.Destination, error) {
-	at, err := absName(sourceOf(x.source))
-	if err != nil {
-		return nil, err
-	}
-	return export.OpenDestination(x.destination, linkTarget(at), x.form, export.Shard(x.shard), formatList())
-}
-
 // begin takes note of when a run began that prunes, unless what is there was not exported from the
 // source.
 func (x *exporter) begin() (err error) {

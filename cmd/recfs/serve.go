@@ -135,18 +135,14 @@ func unmountSignals() (signals chan os.Signal, stop func()) {
 func (p *mountSession) mount(ctx context.Context) (server *fs.Server, err error) {
 	for range 100 {
 		server, err = p.tryMount()
-		if err == nil || ctx.Err() != nil || !gone(p.dir) {
+		if err == nil || ctx.Err() != nil { // a look at what is mounted would ask this process
+			break
+		}
+		if _, err := os.Lstat(p.dir); !errors.Is(err, iofs.ErrNotExist) {
 			break
 		}
 	}
 	return server, err
-}
-
-// gone reports whether there is nothing of that name. Of a directory where this process serves a
-// mount it would ask itself: killed meanwhile, it would wait for itself for ever.
-func gone(name string) bool {
-	_, err := os.Lstat(name)
-	return errors.Is(err, iofs.ErrNotExist)
 }
 
 func (p *mountSession) tryMount() (*fs.Server, error) {

@@ -86,12 +86,8 @@ func (d *Destination) lock(shard Shard) error {
 	if err != nil {
 		return err
 	}
-	d.locks = append(d.locks, lock)
-	if !tryLock(lock, shard.N == 1) {
-		return fmt.Errorf("another export writes to %s", d.dir)
-	}
-	if shard.N == 1 {
-		return nil
+	if err := d.take(lock, shard.N == 1); err != nil || shard.N == 1 {
+		return err
 	}
 	root, err := os.OpenRoot(d.dir)
 	if err != nil {
@@ -102,17 +98,16 @@ func (d *Destination) lock(shard Shard) error {
 	if lock, err = root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o666); err != nil {
 		return err
 	}
+	return d.take(lock, true)
+}
+
+// take locks a file of the directory, alone or with others, where there are locks.
+func (d *Destination) take(lock *os.File, alone bool) error {
 	d.locks = append(d.locks, lock)
-	if !tryLock(lock, true) {
+	if errors.Is(outfile.Lock(lock, alone), syscall.EWOULDBLOCK) {
 		return fmt.Errorf("another export writes to %s", d.dir)
 	}
 	return nil
-}
-
-// tryLock reports whether it could lock a directory, alone or with others. Where there are no locks
-// it can.
-func tryLock(dir *os.File, alone bool) bool {
-	return !errors.Is(outfile.Lock(dir, alone), syscall.EWOULDBLOCK)
 }
 
 // Close lets others have the directory.
@@ -168,14 +163,10 @@ func (d *Destination) write(n note) error {
 	if err != nil {
 		return err
 	}
-	f, err := outfile.Create(filepath.Join(d.dir, noteName), 0o666)
-	if err != nil {
+	err = outfile.Write(filepath.Join(d.dir, noteName), 0o666, func(f *outfile.File) error {
+		_, err := f.Write(append(b, '\n'))
 		return err
-	}
-	defer f.Discard()
-	if _, err = f.Write(append(b, '\n')); err == nil {
-		err = f.Commit()
-	}
+	})
 	if err == nil {
 		d.note = &n
 	}

@@ -124,11 +124,11 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	if err != nil {
 		return err
 	}
-	origin, err := r.origin(ctx, o)
+	k, err := o.Summary(ctx)
 	if err != nil {
 		return err
 	}
-	t = t.WithOrigin(r.Format().Timeless, origin)
+	t = t.WithOrigin(r.Format().Timeless, originOf(r.shownPath(), k.Start))
 	f.Rows, f.Size = new(int64), new(int64)
 	for i := range t.Groups {
 		*f.Rows += int64(t.Groups[i].Rows)
@@ -141,16 +141,7 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	})
 }
 
-// origin returns what the rows of a recording tell of it.
-func (r Recording) origin(ctx context.Context, o *recordings.Opened) (columnar.Origin, error) {
-	k, err := o.Summary(ctx)
-	if err != nil {
-		return columnar.Origin{}, err
-	}
-	return originOf(r.shownPath(), k.Start), nil
-}
-
-// originOf returns the Origin of a recording that began at a time, nil for none.
+// originOf returns what the rows of a recording tell of it that began at a time, nil for none.
 func originOf(at string, start *time.Time) columnar.Origin {
 	if start == nil || !formats.HasDate(*start) {
 		return columnar.Origin{Path: at}

@@ -44,6 +44,19 @@ func Create(path string, mode iofs.FileMode) (*File, error) {
 	return f, nil
 }
 
+// Write makes the file of a path, see [CreateIn], of what write writes.
+func Write(path string, mode iofs.FileMode, write func(*File) error) error {
+	f, err := Create(path, mode)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
 // CreateIn begins a file in a directory. Discard ends it. Its mode is that of the file which it
 // replaces, its owner, too, where the system allows that, or else mode, from which the system
 // takes the umask. A link is replaced itself; what else is no regular file is an error.
