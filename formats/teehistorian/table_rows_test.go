@@ -41,7 +41,7 @@ func holdHotRows(t rapid.TB, b []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{src: in, idx: x, version1: h.version1}
+	r, start := &recording{src: in, idx: x, version1: h.version1}, h.startTime()
 	for _, n := range []int{positionsTable, inputsTable} {
 		fast := tableOfIndex(t, in, h, x, n)
 		slow := columnar.NewTable(fast.Name, fast.Columns, fast.Groups, func(ctx context.Context, b *columnar.Batch, chunk int) error {
@@ -49,7 +49,7 @@ func holdHotRows(t rapid.TB, b []byte) {
 			for err == nil && !b.Full() {
 				if err = c.scan.next(&c.event.record); err == nil {
 					c.state.apply(&c.event)
-					r.addRow(b, n, c, h.startTime(), nil)
+					r.addRow(b, n, c, start, nil)
 				}
 			}
 			if errors.Is(err, errEnd) {

@@ -55,6 +55,7 @@ func recordOf(path string, version int) Record {
 func all(t *testing.T, pages *Pages, l *List) (list []Record) {
 	t.Helper()
 	c := l.Cursor(pages)
+	start := 0 // of the rows of a record in those of its block
 	for {
 		r, err := c.Record(t.Context())
 		if err != nil {
@@ -63,17 +64,17 @@ func all(t *testing.T, pages *Pages, l *List) (list []Record) {
 		if r == nil {
 			return list
 		}
+		if c.i == 0 {
+			start = 0
+		}
 		one := *r
 		if one.Tables = slices.Clone(r.Tables); r.packed("rec/rows") > 0 {
 			rows, err := l.Rows(t.Context(), pages, c.block, "rec/rows")
 			if err != nil {
 				t.Fatal(err)
 			}
-			start := 0
-			for i := range c.i {
-				start += c.page[i].packed("rec/rows")
-			}
 			one.Tables[0].Rows = rows[start:][:one.Tables[0].Packed]
+			start += one.Tables[0].Packed
 		}
 		list = append(list, one)
 		c.Next()
