@@ -46,16 +46,15 @@ func Gunzip(dst, src []byte, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, corrupt(err)
 	}
-	out, err := readUpTo(dst, zr, limit, len(src))
+	if cap(dst) == 0 {
+		dst = bufferFor(len(src), limit)
+	}
+	out, err := readUpTo(dst[:0], zr, limit, 2)
 	if err == nil {
 		gzipReaders.Put(zr)
 	}
 	return out, err
 }
-
-// growth is by how much readExactly grows its buffer when as many bytes as it
-// holds have arrived.
-const growth = 8
 
 // firstBuffers hold the beginning of what is longer than firstAlloc.
 var firstBuffers = sync.Pool{New: func() any { return new([firstAlloc]byte) }}
@@ -63,66 +62,51 @@ var firstBuffers = sync.Pool{New: func() any { return new([firstAlloc]byte) }}
 // ReadExactly reads size bytes from r, which must end there, allocating as
 // they arrive. With the error come the bytes before it.
 func ReadExactly(r io.Reader, size int64) ([]byte, error) {
+	var buf []byte
 	if size <= firstAlloc {
-		return readExactly(r, make([]byte, 0, size), size)
+		buf = make([]byte, 0, size)
+	} else {
+		first := firstBuffers.Get().(*[firstAlloc]byte)
+		defer firstBuffers.Put(first)
+		buf = first[:0]
 	}
-	first := firstBuffers.Get().(*[firstAlloc]byte)
-	defer firstBuffers.Put(first)
-	out, err := readExactly(r, first[:0], size)
+	out, err := readUpTo(buf, r, size, 8)
+	if err == nil && int64(len(out)) < size {
+		err = &sizeError{fmt.Sprintf("%d bytes, %d were announced", len(out), size)}
+	}
 	if err != nil {
 		out = bytes.Clone(out)
 	}
 	return out, err
 }
 
-// readExactly appends to out, which is empty.
-func readExactly(r io.Reader, out []byte, size int64) ([]byte, error) {
-	var after [1]byte
-	for {
-		free := out[len(out):cap(out)]
-		if int64(len(out)) == size {
-			free = after[:]
-		}
-		n, err := r.Read(free)
-		switch {
-		case n > 0 && int64(len(out)) == size:
-			return out, tooLong(size)
-		case err == io.EOF && int64(len(out)+n) < size:
-			return out[:len(out)+n], &sizeError{fmt.Sprintf("%d bytes, %d were announced", len(out)+n, size)}
-		case err == io.EOF:
-			return out[:len(out)+n], nil
-		case err != nil:
-			return out[:len(out)+n], corrupt(err)
-		}
-		out = out[:len(out)+n]
-		if len(out) == cap(out) && int64(len(out)) < size {
-			grown := make([]byte, len(out), min(growth*int64(cap(out)), size))
-			copy(grown, out)
-			out = grown
-		}
-	}
+// bufferFor returns an empty buffer as so many stored bytes may need.
+func bufferFor(stored int, limit int64) []byte {
+	return make([]byte, 0, min(limit, 64*int64(stored)+512, firstAlloc))
 }
 
-// readUpTo reads r to its end, which must come within limit bytes, in the memory of dst or, if it
-// has none, as so many stored bytes may need.
-func readUpTo(dst []byte, r io.Reader, limit int64, stored int) ([]byte, error) {
-	out := dst[:0]
-	if cap(out) == 0 {
-		out = make([]byte, 0, min(limit+1, 64*int64(stored)+512, firstAlloc))
-	}
+// readUpTo appends all of r, which must end within limit bytes, to out, which has room. A buffer
+// that is full becomes growth times as long.
+func readUpTo(out []byte, r io.Reader, limit, growth int64) ([]byte, error) {
+	var after [1]byte
 	for {
-		n, err := r.Read(out[len(out):min(int64(cap(out)), limit+1)])
+		room := out[len(out):min(int64(cap(out)), limit)]
+		if int64(len(out)) == limit {
+			room = after[:]
+		}
+		n, err := r.Read(room)
+		if n > 0 && int64(len(out)) == limit {
+			return out, tooLong(limit)
+		}
 		out = out[:len(out)+n]
 		switch {
-		case int64(len(out)) > limit:
-			return out[:limit], tooLong(limit)
 		case err == io.EOF:
 			return out, nil
 		case err != nil:
 			return out, corrupt(err)
 		}
-		if len(out) == cap(out) {
-			grown := make([]byte, len(out), min(2*int64(cap(out)), limit+1))
+		if len(out) == cap(out) && int64(len(out)) < limit {
+			grown := make([]byte, len(out), min(growth*int64(cap(out)), limit))
 			copy(grown, out)
 			out = grown
 		}

@@ -101,5 +101,5 @@ func stream(d *zstd.Decoder, src []byte, limit int64) ([]byte, error) {
 		return nil, corrupt(err)
 	}
 	defer d.Reset(nil) //nolint:errcheck // only lets go of src
-	return readUpTo(nil, d, limit, len(src))
+	return readUpTo(bufferFor(len(src), limit), d, limit, 2)
 }
