@@ -61,11 +61,7 @@ func (o *butterHead) formatVersion() string { return strconv.Itoa(int(o.Header.V
 
 // scanButter is the Scan of the format.
 func scanButter(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
-	x, err := (&butterReader{h.(*butterHead), in.ReaderAt}).Scan(ctx, in.Size, earlier)
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
+	return (&butterReader{h.(*butterHead), in.ReaderAt}).Scan(ctx, in.Size, earlier)
 }
 
 // readButterIndex reads what Append of an index wrote.

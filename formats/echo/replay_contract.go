@@ -61,12 +61,7 @@ func (c *replayHead) Memory() int64 { return int64(len(c.session) + len(c.entry)
 
 // scanReplay is the Scan of the format.
 func scanReplay(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
-	r := &replayReader{newContainer(h.(*replayHead), in.ReaderAt)}
-	x, err := r.Scan(ctx, in.Size, earlier)
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
+	return (&replayReader{newContainer(h.(*replayHead), in.ReaderAt)}).Scan(ctx, in.Size, earlier)
 }
 
 // readReplayIndex reads what Append of an index wrote.

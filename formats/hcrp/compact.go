@@ -230,7 +230,7 @@ func (r *Reader) compactedSize() (int64, error) {
 	n := r.Header.IndexEnd()
 	for i := range r.Chunks() {
 		if !r.hasStored(i) {
-			return 0, fmt.Errorf("chunk %d: %w", i, r.missing(i))
+			return 0, fmt.Errorf("chunk %d: %w", i, r.flaw(i))
 		}
 		n += r.Entry(i).Stored
 	}

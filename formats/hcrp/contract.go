@@ -167,11 +167,7 @@ func scan(ctx context.Context, in formats.Input, found formats.Head, earlier for
 			return nil, err
 		}
 	}
-	x, err := s.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
+	return s.run(ctx)
 }
 
 // readIndex reads what Append of an index wrote.
@@ -180,7 +176,8 @@ func readIndex(_ formats.Input, found formats.Head, saved []byte) (formats.Index
 	if !ok {
 		return nil, formats.ErrOther
 	}
-	x, err := decodeIndex(saved, h.byTick, h.Chunks())
+	x := &index{order: h.byTick, rows: newRows(h.Chunks())}
+	err := indexfile.Read(formatName, saved, x.code)
 	if err == nil {
 		err = x.check(h.Tables)
 	}
@@ -215,9 +212,8 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	s.Ticks, s.Chunks, s.Problems = new(h.totalTicks()), h.Chunks(), slices.Values(h.allProblems(x.problems))
 	s.End, s.Complete = h.end(), x.complete
 	s.Finished = s.End == endCompacted || s.End == endFinished
-	if last := len(h.byTick) - 1; last >= 0 {
-		length := time.Duration(int64(h.lasts[last])-h.Entry(int(h.byTick[0])).Start+1) * msPerTick * time.Millisecond
-		s.Duration = &length
+	if first, last := h.span(); first <= last {
+		s.Duration = new(time.Duration(last-first+1) * msPerTick * time.Millisecond)
 	}
 	if hint := h.schema.hint(x); hint != "" {
 		s.Details.Add("hint", hint)

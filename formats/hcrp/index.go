@@ -57,14 +57,6 @@ type track struct {
 // open reports whether the track may go on.
 func (t *track) open() bool { return t.To == endless }
 
-// Bytes returns the size of the track's rows.
-func (t *track) Bytes() (n int64) {
-	for _, p := range t.Pieces {
-		n += p.Size
-	}
-	return n
-}
-
 // A moment is an event's place in time.
 type moment struct {
 	Tick  int64

@@ -12,14 +12,7 @@ import (
 // Append appends the index as it is saved.
 func (x *index) Append(b []byte) []byte { return indexfile.Append(b, x.code) }
 
-// decodeIndex reads what Append wrote for a recording with these chunks. The values still have to
-// be checked: see check.
-func decodeIndex(b []byte, order []int32, chunks int) (*index, error) {
-	x := &index{order: order, rows: newRows(chunks)}
-	return x, indexfile.Read(formatName, b, x.code)
-}
-
-// code writes or reads the index.
+// code writes or reads the index. What it reads still has to be checked: see check.
 //
 //	| sum, 32 bytes | n | n × reach | progress | complete | empty | chunks × (records, events) |
 //	| n | n × (name, events) | n | n × problem | n | n × run | n | n × range |

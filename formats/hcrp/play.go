@@ -35,7 +35,7 @@ func (rec *recording) playing() *views.Play[index] {
 		Chunk:   rec.stretch,
 		Open: func(ctx context.Context, x *index, i int, at any) (views.Player, error) {
 			k := i + x.stretch(0)
-			p := &player{playback: rec.playback(x), number: x.first(k), behind: x.first(k + 1), lives: x.laterLives()}
+			p := &player{playback: rec.playback(x), number: x.first(k), behind: x.first(k + 1), lives: x.lives(2)}
 			p.next = rec.stretch(x, i).First
 			saved, _ := at.(playPoint)
 			var err error
@@ -90,10 +90,10 @@ func (rec *recording) stretch(x *index, i int) (s views.Stretch) {
 		s.First, s.Last = list[0].First, list[len(list)-1].Last
 	}
 	if i == 0 {
-		s.First = rec.Entry(int(rec.byTick[0])).Start
+		s.First, _ = rec.span()
 	}
 	if i+1 == rec.stretches(x) {
-		s.Last = int64(rec.lasts[len(rec.byTick)-1])
+		_, s.Last = rec.span()
 	}
 	for j := range list {
 		if r := &list[j]; !r.Hole && (j == 0 || list[j-1].Chunk != r.Chunk) {
@@ -116,10 +116,10 @@ func (rec *recording) players(_ context.Context, x *index) (int, func(int) play.
 	if n == 0 {
 		n, of = len(x.tracks), func(i int) int { return i }
 	}
+	_, last := rec.span()
 	return n, func(i int) play.Player {
 		t := &x.tracks[of(i)]
-		last := min(t.To.Tick, int64(rec.lasts[len(rec.byTick)-1]))
-		return play.Player{ID: playID(t.Entity, t.Life), Name: playName(t.Entity), First: t.From.Tick, Last: last}
+		return play.Player{ID: playID(t.Entity, t.Life), Name: playName(t.Entity), First: t.From.Tick, Last: min(t.To.Tick, last)}
 	}, nil
 }
 
@@ -159,21 +159,10 @@ func playText(name string, fields []byte) string {
 	return play.Cut(string(bytes.TrimSpace(jsonenc.AppendWords(append([]byte(name), ' '), fields, play.MaxText))))
 }
 
-// laterLives returns at which ticks the lives of each entity from the second on begin.
-func (x *index) laterLives() map[int64][]int64 {
-	lives := map[int64][]int64{}
-	for i := range x.tracks {
-		if t := &x.tracks[i]; t.Life > 1 {
-			lives[t.Entity] = append(lives[t.Entity], t.From.Tick)
-		}
-	}
-	return lives
-}
-
 // A player plays the ranges of a stretch, tick by tick.
 type player struct {
 	*playback
-	lives          map[int64][]int64
+	lives          map[int64][]*track // from the second on
 	replay         *replay
 	number, behind int    // the range that it is in, or that comes next, and the one behind the last
 	chunk          *chunk // of the range that it is in; nil: it is in none
@@ -213,14 +202,6 @@ func (p *player) Play(ctx context.Context, tick int64, events *views.Events) err
 	return ctx.Err()
 }
 
-// chunkOf returns the chunk of a range.
-func (p *player) chunkOf(ctx context.Context, r *tickRange) (*chunk, error) {
-	if r.Hole {
-		return &chunk{}, nil
-	}
-	return p.decode(ctx, int(r.Chunk))
-}
-
 // goOn plays a range up to a tick.
 func (p *player) goOn(r *tickRange, through int64, events *views.Events) {
 	for t := range p.chunk.between(p.next, through) {
@@ -258,8 +239,8 @@ func (p *player) tell(t *tick, k int, events *views.Events) {
 
 // life returns which life of an entity it is after a tick.
 func (p *player) life(entity, tick int64) int {
-	begun := p.lives[entity]
-	return 1 + sort.Search(len(begun), func(i int) bool { return begun[i] > tick })
+	later := p.lives[entity]
+	return 1 + sort.Search(len(later), func(i int) bool { return later[i].From.Tick > tick })
 }
 
 // Show implements views.Player.

@@ -43,15 +43,19 @@ func (t *playback) play(ctx context.Context, p *replay, number int, through int6
 	if s.Cut {
 		return nil
 	}
-	c := &chunk{}
-	if !s.Hole {
-		var err error
-		if c, err = t.decode(ctx, int(s.Chunk)); err != nil {
-			return err
-		}
+	c, err := t.chunkOf(ctx, s)
+	if err == nil {
+		p.play(s, c, through, w)
 	}
-	p.play(s, c, through, w)
-	return nil
+	return err
+}
+
+// chunkOf returns the chunk of a range.
+func (t *playback) chunkOf(ctx context.Context, r *tickRange) (*chunk, error) {
+	if r.Hole {
+		return &chunk{}, nil
+	}
+	return t.decode(ctx, int(r.Chunk))
 }
 
 // walk plays the tick ranges from begin up to end, as long as more, unless it is nil, returns true.

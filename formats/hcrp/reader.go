@@ -72,6 +72,14 @@ func (t *Tables) Chunks() int { return len(t.entries) }
 // Entry returns what the index says of chunk i.
 func (t *Tables) Entry(i int) Entry { return t.entries[i].unpack(t.Header.IndexOffset()) }
 
+// span returns the first tick of the first chunk and the last of all; of no chunks, 0 and -1.
+func (t *Tables) span() (first, last int64) {
+	if len(t.byTick) == 0 {
+		return 0, -1
+	}
+	return t.Entry(int(t.byTick[0])).Start, int64(t.lasts[len(t.lasts)-1])
+}
+
 // chunksOf returns the chunks whose range has tick n, those that start first before the others.
 func (t *Tables) chunksOf(n int64) (list []int) {
 	k := sort.Search(len(t.byTick), func(k int) bool { return t.Entry(int(t.byTick[k])).Start > n })
@@ -166,19 +174,11 @@ func (t *Tables) flaw(i int) *formats.Error {
 	return newDamage(codeOutOfFile, i, p, "the chunk ends at %d, the file at %d", addSat(p.offset, e.Stored), size)
 }
 
-// hasStored reports whether all stored bytes of chunk i are there.
+// hasStored reports whether all stored bytes of chunk i are there. If they are not, flaw says why.
 func (t *Tables) hasStored(i int) bool {
 	e, p := t.Entry(i), t.place(i)
 	size, ok := t.extent(p)
 	return ok && e.Raw >= 0 && e.Stored > 0 && p.offset <= size-e.Stored
-}
-
-// missing returns why the stored bytes of chunk i are not there.
-func (t *Tables) missing(i int) error {
-	if d := t.flaw(i); d != nil {
-		return d
-	}
-	return formats.Errorf(formatName, t.Entry(i).at, errTruncated, "chunk %d is not there", i)
 }
 
 // Body returns the decompressed bytes of chunk i. If the chunk is at fault, newDamage made the

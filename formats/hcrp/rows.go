@@ -73,12 +73,13 @@ func digits(from, to, step int64) (n int64) {
 	return n
 }
 
-// lives returns the tracks of each entity, one after the other.
-func (x *index) lives() map[int64][]*track {
+// lives returns the tracks of each entity from its n-th life on, one after the other.
+func (x *index) lives(n int) map[int64][]*track {
 	lives := map[int64][]*track{}
 	for i := range x.tracks {
-		t := &x.tracks[i]
-		lives[t.Entity] = append(lives[t.Entity], t)
+		if t := &x.tracks[i]; t.Life >= n {
+			lives[t.Entity] = append(lives[t.Entity], t)
+		}
 	}
 	return lives
 }

@@ -63,7 +63,7 @@ func (rec *recording) bodyFile(i int) nodes.File {
 func (rec *recording) storedFile(i int) nodes.File {
 	r := rec.Reader
 	if !r.hasStored(i) {
-		return nodes.Failing(r.missing(i))
+		return nodes.Failing(r.flaw(i))
 	}
 	p := r.place(i)
 	return nodes.Section(r.at(p), p.offset, r.Entry(i).Stored)

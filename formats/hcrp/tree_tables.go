@@ -77,7 +77,7 @@ func (rec *recording) fillPositions(ctx context.Context, x *index, b *columnar.B
 	play := rec.playback(x)
 	play.places, play.decode = true, bodies.decode
 	return play.walk(ctx, number, len(x.ranges), func(p *replay) observer {
-		return &placementRows{replay: p, lives: x.lives(), first: first, row: func(n int64, p *placement) { positionRow(b, n, p) }}
+		return &placementRows{replay: p, lives: x.lives(1), first: first, row: func(n int64, p *placement) { positionRow(b, n, p) }}
 	}, func() bool { return !b.Full() })
 }
 

@@ -1,7 +1,6 @@
 package hcrp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	iofs "io/fs"
@@ -127,30 +126,16 @@ func (rec *recording) loadState(ctx context.Context, n int64) ([]byte, int64, er
 
 // clock counts ticks from the moment that the recording began.
 func (rec *recording) clock(*index) nodes.Clock {
-	r := rec.Reader
-	const tick = msPerTick * time.Millisecond
-	began := time.UnixMilli(rec.Header.Timestamp)
-	return nodes.Clock{
-		Start: func(context.Context) (time.Time, error) {
-			if rec.Header.timestamp() == nil || len(r.byTick) == 0 {
-				return time.Time{}, iofs.ErrNotExist
-			}
-			return began.Add(time.Duration(r.Entry(int(r.byTick[0])).Start) * tick), nil
-		},
-		Tick: func(ctx context.Context, at time.Time) (int64, error) {
-			n := int64(at.Sub(began) / tick)
-			if ok, err := rec.hasState(ctx, n); err != nil || !ok {
-				return 0, cmp.Or(err, iofs.ErrNotExist)
-			}
-			return n, nil
-		},
+	var began *time.Time
+	if rec.Header.timestamp() != nil {
+		began = new(time.UnixMilli(rec.Header.Timestamp))
 	}
+	first, last := rec.span()
+	return views.SteadyClock(began, msPerTick*time.Millisecond, first, last)
 }
 
-// hasState reports whether there is a state of tick n: from the first tick of the first chunk to
-// the last of all.
+// hasState reports whether there is a state of tick n: from the first tick to the last.
 func (rec *recording) hasState(_ context.Context, n int64) (bool, error) {
-	r := rec.Reader
-	order := r.byTick
-	return len(order) > 0 && n >= r.Entry(int(order[0])).Start && n <= int64(r.lasts[len(order)-1]), nil
+	first, last := rec.span()
+	return first <= n && n <= last, nil
 }

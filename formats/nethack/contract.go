@@ -19,11 +19,7 @@ var (
 
 // open is the Open of the format.
 func open(ctx context.Context, in formats.Input) (formats.Head, error) {
-	h, err := readHeader(ctx, in.At(ctx), in.Size)
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+	return readHeader(ctx, in.At(ctx), in.Size)
 }
 
 // Append appends the three lines as they are.
@@ -83,10 +79,7 @@ func scan(ctx context.Context, in formats.Input, head formats.Head, earlier form
 	if err == nil {
 		err = x.readTail(log)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
+	return x, err
 }
 
 // readTail keeps the lines after the last save, if they are shown.

@@ -127,7 +127,7 @@ func BenchmarkIndex(b *testing.B) {
 	b.SetBytes(r.size())
 	b.ReportAllocs()
 	for b.Loop() {
-		x, err := buildIndex(b.Context(), r.source().At(b.Context()), r.size(), h)
+		x, err := buildIndex(r.source().At(b.Context()), r.size(), h)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func BenchmarkIndexRatio(b *testing.B) {
 	for b.Loop() {
 		best(&straight, func() error { return decodeAll(r, h) })
 		best(&index, func() error {
-			_, err := buildIndex(b.Context(), r.source().At(b.Context()), r.size(), h)
+			_, err := buildIndex(r.source().At(b.Context()), r.size(), h)
 			return err
 		})
 	}

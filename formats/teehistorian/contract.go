@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -29,16 +28,7 @@ type Options struct {
 
 // open is the Open of the format.
 func (o Options) open(ctx context.Context, in formats.Input) (formats.Head, error) {
-	return o.head(ctx, in.At(ctx))
-}
-
-// head returns the head at the beginning of r.
-func (o Options) head(ctx context.Context, r io.ReaderAt) (formats.Head, error) {
-	h, err := readHeader(ctx, r, o.MaxMetadata)
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+	return readHeader(ctx, in.At(ctx), o.MaxMetadata)
 }
 
 // Append appends the header as it is stored, with magic and end.
@@ -46,7 +36,7 @@ func (h *header) Append(b []byte) []byte { return append(append(append(b, magic[
 
 // readHead reads what Append of a header wrote.
 func (o Options) readHead(ctx context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
-	return o.head(ctx, bytes.NewReader(saved))
+	return readHeader(ctx, bytes.NewReader(saved), o.MaxMetadata)
 }
 
 // Memory is about what the header keeps alive.
@@ -55,16 +45,10 @@ func (h *header) Memory() int64 { return int64(len(h.json) + identCost/2*len(h.i
 // scan is the Scan of the format.
 func scan(ctx context.Context, in formats.Input, head formats.Head, earlier formats.Index) (formats.Index, error) {
 	h := head.(*header)
-	x, err := (*index)(nil), error(nil)
 	if earlier == nil {
-		x, err = buildIndex(ctx, in.At(ctx), in.Size, h)
-	} else {
-		x, err = extendIndex(ctx, earlier.(*index), in.At(ctx), in.Size, h)
+		return buildIndex(in.At(ctx), in.Size, h)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
+	return extendIndex(earlier.(*index), in.At(ctx), in.Size, h)
 }
 
 // readIndex reads what Append of an index wrote.

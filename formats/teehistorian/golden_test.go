@@ -45,7 +45,7 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := buildIndex(t.Context(), bytes.NewReader(recording), int64(len(recording)), h)
+		x, err := buildIndex(bytes.NewReader(recording), int64(len(recording)), h)
 		if err != nil {
 			t.Fatal(err)
 		}

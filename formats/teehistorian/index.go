@@ -220,10 +220,18 @@ func (x *index) tickNumber(i int) int32 {
 	return x.ticksOf(k)[i-x.chunks[k].ordinal]
 }
 
+// span returns the first and the last tick with records; of none, 0 and -1.
+func (x *index) span() (first, last int64) {
+	if len(x.chunks) == 0 {
+		return 0, -1
+	}
+	return int64(x.chunks[0].first), int64(x.chunks[len(x.chunks)-1].last)
+}
+
 // spans reports whether tick t lies between the first and the last tick with records.
 func (x *index) spans(t int64) bool {
-	n := len(x.chunks)
-	return n > 0 && int64(x.chunks[0].first) <= t && t <= int64(x.chunks[n-1].last)
+	first, last := x.span()
+	return first <= t && t <= last
 }
 
 // searchTick returns the first tick with records, as counted by tickNumber, that is t or later.

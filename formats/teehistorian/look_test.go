@@ -45,7 +45,7 @@ func TestCheckpointLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := buildIndex(t.Context(), bytes.NewReader(w.b), int64(len(w.b)), h)
+	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
 	if err != nil || len(x.chunks) < 2 {
 		t.Fatal("no second chunk", err)
 	}

@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -98,17 +97,17 @@ func (l *lengths) measure(v int32) {
 }
 
 // buildIndex makes the index of a recording of that size, which may be unknown.
-func buildIndex(ctx context.Context, src io.ReaderAt, size int64, h *header) (*index, error) {
+func buildIndex(src io.ReaderAt, size int64, h *header) (*index, error) {
 	x := &index{start: h.start, bytes: h.start, end: endUnfinished}
 	x.chunks = make([]chunk, 0, max(size-h.start, 0)/chunkSize+1)
 	x.tail.last = newDecoder(false).last
 	x.rows = newRowCounters()
-	return extendIndex(ctx, x, src, size, h)
+	return extendIndex(x, src, size, h)
 }
 
 // extendIndex goes on where x ends, and changes x. The bytes up to there must be those that x was
 // made of.
-func extendIndex(ctx context.Context, x *index, src io.ReaderAt, size int64, h *header) (*index, error) {
+func extendIndex(x *index, src io.ReaderAt, size int64, h *header) (*index, error) {
 	dec := newDecoder(h.version1)
 	dec.tick, dec.last = x.tail.tick, x.tail.last
 	x.sortStays()

@@ -37,7 +37,7 @@ func holdHotRows(t rapid.TB, b []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := buildIndex(context.Background(), src, in.Size, h)
+	x, err := buildIndex(src, in.Size, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestRowsReadOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := buildIndex(t.Context(), src.At(t.Context()), src.Size, h)
+	x, err := buildIndex(src.At(t.Context()), src.Size, h)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -446,7 +446,7 @@ func TestSearchTick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := buildIndex(t.Context(), r.source().At(t.Context()), r.size(), h)
+	x, err := buildIndex(r.source().At(t.Context()), r.size(), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -537,7 +537,7 @@ func TestIndexRoundTrip(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		x, err := buildIndex(t.Context(), bytes.NewReader(b), int64(len(b)), h)
+		x, err := buildIndex(bytes.NewReader(b), int64(len(b)), h)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -569,7 +569,7 @@ func FuzzIndex(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	x, err := buildIndex(f.Context(), bytes.NewReader(w.b), int64(len(w.b)), h)
+	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -684,7 +684,7 @@ func TestManyStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := buildIndex(t.Context(), bytes.NewReader(w.b), int64(len(w.b)), h)
+	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
 	if err != nil {
 		t.Fatal(err)
 	}

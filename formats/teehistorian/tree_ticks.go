@@ -2,9 +2,7 @@ package teehistorian
 
 import (
 	"context"
-	iofs "io/fs"
 	"sort"
-	"time"
 
 	"recfs/formats/views"
 	"recfs/nodes"
@@ -169,25 +167,8 @@ func (t *tree) long(k int, tick *int32) func(context.Context, *index) (*views.Te
 
 // clock counts ticks from the start of the game, tick 0.
 func (t *tree) clock(x *index) nodes.Clock {
-	const tick = tickMS * time.Millisecond
-	began := t.start
-	return nodes.Clock{
-		Start: func(context.Context) (time.Time, error) {
-			if x.tickCount() > 0 {
-				if t, ok := began.at(x.tickNumber(0)); ok {
-					return t, nil
-				}
-			}
-			return time.Time{}, iofs.ErrNotExist
-		},
-		Tick: func(_ context.Context, at time.Time) (int64, error) {
-			n := int64(at.Sub(*began.Time) / tick)
-			if !x.spans(n) {
-				return 0, iofs.ErrNotExist
-			}
-			return n, nil
-		},
-	}
+	first, last := x.span()
+	return views.SteadyClock(t.start.Time, tickTime(1), first, last)
 }
 
 // tick returns the tick of a date, or of a time of day: the first from the start on.

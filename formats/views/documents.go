@@ -2,7 +2,9 @@ package views
 
 import (
 	"context"
+	iofs "io/fs"
 	"math"
+	"time"
 
 	"recfs/formats"
 	"recfs/nodes"
@@ -49,6 +51,26 @@ type Numbers struct {
 type runKey struct {
 	view  string
 	first int
+}
+
+// SteadyClock is that of a recording from its first tick to its last, which come at equal distances
+// since tick 0. It has no times if it is not known when that began.
+func SteadyClock(began *time.Time, distance time.Duration, first, last int64) nodes.Clock {
+	return nodes.Clock{
+		Start: func(context.Context) (time.Time, error) {
+			if began == nil || first > last {
+				return time.Time{}, iofs.ErrNotExist
+			}
+			return began.Add(time.Duration(first) * distance), nil
+		},
+		Tick: func(_ context.Context, at time.Time) (int64, error) {
+			n := int64(at.Sub(*began) / distance)
+			if n < first || n > last {
+				return 0, iofs.ErrNotExist
+			}
+			return n, nil
+		},
+	}
 }
 
 // Documents returns the directory of a view, which a format lists itself if it declares no Game.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	iofs "io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -292,14 +291,5 @@ func (t *tree) rows(ctx context.Context, _ *index, b *columnar.Batch, chunk int)
 // clock tells the ticks by their times.
 func (t *tree) clock(x *index) nodes.Clock {
 	h := t.head()
-	return nodes.Clock{
-		Start: func(context.Context) (time.Time, error) { return h.start, nil },
-		Tick: func(_ context.Context, at time.Time) (int64, error) {
-			length := at.Sub(h.start)
-			if length > h.length(x.last) {
-				return 0, iofs.ErrNotExist
-			}
-			return length.Milliseconds() / h.tickMS, nil
-		},
-	}
+	return views.SteadyClock(&h.start, h.length(1), 0, x.last)
 }
