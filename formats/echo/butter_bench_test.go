@@ -58,7 +58,7 @@ func BenchmarkLines(b *testing.B) {
 			}
 			first := 0
 			for _, p := range piecesOf(&x.Chunks[n]) {
-				c.Run(first, p.Frames).Lines(nil)
+				viewLines.render(c.Run(first, p.Frames), nil, 0)
 				first += p.Frames
 			}
 		}

@@ -96,7 +96,6 @@ func reason(err error) string {
 // A butterChunk is what could be decoded of a chunk.
 type butterChunk struct {
 	frames  []Frame // those that are kept
-	kind    mapKind // under which it was read
 	count   int     // frames that decode, those above the interval too
 	parsed  int64   // bytes of whole frames
 	badRef  bool    // a reference is beyond the player table
@@ -123,7 +122,7 @@ func decodeChunk(ctx context.Context, l *layout, kind mapKind, h *Header, t *chu
 		return nil, err
 	}
 	defer done()
-	c = &butterChunk{kind: kind}
+	c = &butterChunk{}
 	if c.held, err = formats.Charge(ctx, 0); err != nil {
 		return nil, err
 	}

@@ -86,26 +86,15 @@ func (c *Chunk) appendBones(b []byte, i int, before string) []byte {
 	return b
 }
 
-// appendText appends the line of .echoreplay for frame i, with its line end.
-func (c *Chunk) appendText(b []byte, i int) []byte {
+// textRow appends the line of .echoreplay for frame i.
+func (c *Chunk) textRow(b []byte, i int, _ int64) []byte {
 	b = append(AppendStamp(b, c.Frames[i].Time), '\t')
 	b = c.Session(b, c.base+i)
 	return append(c.appendBones(b, i, "\t"), '\r', '\n')
 }
 
-// Lines appends the lines of lines/ for the chunk.
-func (c *Chunk) Lines(b []byte) []byte {
-	for i := range c.Frames {
-		b, _, _ = c.appendLine(b, i)
-		b = append(b, '\n')
-	}
-	return b
-}
-
-// Texts appends the lines of .echoreplay for the chunk.
-func (c *Chunk) Texts(b []byte) []byte {
-	for i := range c.Frames {
-		b = c.appendText(b, i)
-	}
-	return b
+// lineRow appends the line of lines/ for frame i.
+func (c *Chunk) lineRow(b []byte, i int, _ int64) []byte {
+	b, _, _ = c.appendLine(b, i)
+	return append(b, '\n')
 }

@@ -13,23 +13,7 @@ const (
 		"rhand_x,rhand_y,rhand_z,ping,possession,blocking,stunned,invulnerable,holding_left,holding_right\n"
 )
 
-// discRows appends the rows of disc.csv for the chunk; start is the time of the recording's first
-// frame.
-func (c *Chunk) discRows(b []byte, start int64) []byte {
-	for i := range c.Frames {
-		b = c.discRow(b, i, start)
-	}
-	return b
-}
-
-// allPlayerRows appends the rows of players.csv for the chunk.
-func (c *Chunk) allPlayerRows(b []byte, start int64) []byte {
-	for i := range c.Frames {
-		b = c.playerRows(b, i, start)
-	}
-	return b
-}
-
+// discRow appends the row of disc.csv for frame i.
 func (c *Chunk) discRow(b []byte, i int, start int64) []byte {
 	f := &c.Frames[i]
 	if f.Has&HasDisc == 0 {
@@ -41,6 +25,7 @@ func (c *Chunk) discRow(b []byte, i int, start int64) []byte {
 	return append(b, '\n')
 }
 
+// playerRows appends the rows of players.csv for frame i.
 func (c *Chunk) playerRows(b []byte, i int, start int64) []byte {
 	f := &c.Frames[i]
 	for t := range f.Teams {

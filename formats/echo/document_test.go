@@ -429,9 +429,9 @@ func TestPieces(t *testing.T) {
 	var texts, lines []byte
 	for i := 0; i < len(c.Frames); i += PieceFrames {
 		p := c.Run(i, min(PieceFrames, len(c.Frames)-i))
-		texts, lines = p.Texts(texts), p.Lines(lines)
+		texts, lines = viewText.render(p, texts, 0), viewLines.render(p, lines, 0)
 	}
-	if !bytes.Equal(texts, c.Texts(nil)) || !bytes.Equal(lines, c.Lines(nil)) {
+	if !bytes.Equal(texts, viewText.render(c, nil, 0)) || !bytes.Equal(lines, viewLines.render(c, nil, 0)) {
 		t.Error("the pieces are not the chunk")
 	}
 	for i, line := range bytes.Split(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n")) {

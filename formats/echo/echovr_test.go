@@ -143,7 +143,7 @@ func TestSavedIndex(t *testing.T) {
 		Problems: []formats.Problem{{Code: "checksum", Offset: 9, Message: "m"}, {Code: "c", Chunk: &chunk, Path: "p"}},
 		Chunks: []ChunkInfo{
 			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}},
-			{FirstTick: 7, Ticks: 2, Size: 5, Parts: []Part{{0, 1, 1, []Piece{{1, 7, 1, 2, 3}}}, {3, 1, 1, []Piece{{1, 8, 4, 5, 6}}}}},
+			{FirstTick: 7, Ticks: 2, Size: 5, Parts: []Part{{0, 1, 1, []Piece{{1, [...]int64{7, 1, 2, 3}}}}, {3, 1, 1, []Piece{{1, [...]int64{8, 4, 5, 6}}}}}},
 		},
 	}
 	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(textPlayers)

@@ -90,12 +90,16 @@ func (c *ChunkInfo) sound() bool {
 func (p *Part) soundPieces() bool {
 	frames := 0
 	for i, s := range p.Pieces {
-		for _, n := range []int64{int64(s.Frames) - 1, s.Lines - int64(s.Frames), s.Text, s.Disc, s.Players} {
+		lines := s.Sizes[viewLines.number]
+		if s.Frames < 1 || lines < int64(s.Frames) {
+			return false
+		}
+		for _, n := range s.Sizes {
 			if n < 0 || n > maxSaved {
 				return false
 			}
 		}
-		full := s.Frames == PieceFrames || s.Lines >= pieceText
+		full := s.Frames == PieceFrames || lines >= pieceText
 		if s.Frames > PieceFrames || s.Frames > p.Frames-frames || !full && i < len(p.Pieces)-1 {
 			return false
 		}

@@ -32,11 +32,11 @@ type Part struct {
 	Pieces []Piece
 }
 
-// A Piece is the number of frames in a piece of a part, and its lengths in the files of lines/ and
-// export/.
+// A Piece is the number of frames in a piece of a part, and its lengths in the views, by their
+// numbers.
 type Piece struct {
-	Frames                     int
-	Lines, Text, Disc, Players int64
+	Frames int
+	Sizes  [4]int64
 }
 
 // part returns a part in the form of a chunk, with what a decoder needs to know.
@@ -70,7 +70,7 @@ func (p *Part) first(piece int) (first int) {
 // text returns the length of the part as lines of .echoreplay.
 func (p *Part) text() (n int64) {
 	for _, piece := range p.Pieces {
-		n += piece.Text
+		n += piece.Sizes[viewText.number]
 	}
 	return n
 }

@@ -153,7 +153,7 @@ func (m *newPart) measure(chunk *Chunk, start int64, rows *chunkRows) {
 	defer lineRooms.Put(room)
 	crc := crc32.NewIEEE()
 	for i := range chunk.Frames {
-		if n := len(m.Pieces); n == 0 || m.Pieces[n-1].Frames == PieceFrames || m.Pieces[n-1].Lines >= pieceText {
+		if n := len(m.Pieces); n == 0 || m.Pieces[n-1].Frames == PieceFrames || m.Pieces[n-1].Sizes[viewLines.number] >= pieceText {
 			m.Pieces = append(m.Pieces, Piece{})
 		}
 		p := &m.Pieces[len(m.Pieces)-1]
@@ -162,10 +162,11 @@ func (m *newPart) measure(chunk *Chunk, start int64, rows *chunkRows) {
 		*room = line
 		rows.add(chunk, i)
 		buf = append(AppendStamp(buf[:0], chunk.Frames[i].Time), '\t')
-		p.Lines += int64(len(line) + 1)
-		p.Text += sumText(crc, buf, line[session:end], line[end:len(line)-1])
-		p.Disc += int64(len(chunk.discRow(buf[:0], i, start)))
-		p.Players += int64(len(chunk.playerRows(buf[:0], i, start)))
+		p.Sizes[viewLines.number] += int64(len(line) + 1)
+		p.Sizes[viewText.number] += sumText(crc, buf, line[session:end], line[end:len(line)-1])
+		for _, v := range []*view{viewDisc, viewPlayers} {
+			p.Sizes[v.number] += int64(len(v.append(chunk, buf[:0], i, start)))
+		}
 	}
 	m.crc = crc.Sum32()
 }

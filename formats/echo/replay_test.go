@@ -393,9 +393,9 @@ func FuzzReplayScan(f *testing.F) {
 			sameVisit(t, r, n, &x.Chunks[n], c)
 			lines := int64(0)
 			for _, p := range piecesOf(&x.Chunks[n]) {
-				lines += p.Lines
+				lines += p.Sizes[viewLines.number]
 			}
-			if got := c.Lines(nil); int64(len(got)) != lines {
+			if got := viewLines.render(c, nil, 0); int64(len(got)) != lines {
 				t.Fatalf("the lines of chunk %d have %d bytes, %d in the pass", n, len(got), lines)
 			}
 			for i := range c.Frames {

@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"archive/zip"
 	"bytes"
 	"cmp"
 	"context"
@@ -17,27 +18,6 @@ import (
 	"recfs/formats/internal/zipfile"
 	"recfs/formats/views"
 	"recfs/nodes"
-)
-
-// A view is a file that is rendered piece by piece, because it is too long for memory.
-type view struct {
-	name   string
-	head   string
-	size   func(p *Piece) int64
-	render func(c *Chunk, b []byte, start int64) []byte
-}
-
-var (
-	viewLines = &view{
-		"lines", "", func(p *Piece) int64 { return p.Lines },
-		func(c *Chunk, b []byte, _ int64) []byte { return c.Lines(b) },
-	}
-	viewText = &view{
-		"text", "", func(p *Piece) int64 { return p.Text },
-		func(c *Chunk, b []byte, _ int64) []byte { return c.Texts(b) },
-	}
-	viewDisc    = &view{"disc.csv", discHead, func(p *Piece) int64 { return p.Disc }, (*Chunk).discRows}
-	viewPlayers = &view{"players.csv", playersHead, func(p *Piece) int64 { return p.Players }, (*Chunk).allPlayerRows}
 )
 
 // lines is a file of lines/.
@@ -61,19 +41,20 @@ func (t *tree) export(x *Index) nodes.Dir {
 		})
 	}
 	name := ExportName(t.rec.Name, "."+t.rec.Format) + ".echoreplay"
+	archive := func(kept string, method uint16) nodes.File {
+		return t.Text(kept, 0, func(_ context.Context, x *Index) (*views.Text, error) {
+			return t.archive(x, name, method), nil
+		})
+	}
 	entries := []nodes.Entry{
-		{Name: name, File: t.Text("archive", 0, func(_ context.Context, x *Index) (*views.Text, error) {
-			return t.archive(x, name), nil
-		})},
+		{Name: name, File: archive("archive", zip.Store)},
 		{Name: name + ".txt", Grows: t.rec.Grows, File: file(viewText)},
 		{Name: "players.csv", Grows: t.rec.Grows, File: file(viewPlayers)},
 	}
 	if !t.rec.Combat {
 		entries = append(entries, nodes.Entry{Name: "disc.csv", Grows: t.rec.Grows, File: file(viewDisc)})
 	}
-	deflated := nodes.Entry{Name: name, File: t.Text(deflatedView, 0, func(_ context.Context, x *Index) (*views.Text, error) {
-		return t.deflated(x, name), nil
-	})}
+	deflated := nodes.Entry{Name: name, File: archive(deflatedView, zip.Deflate)}
 	return nodes.Unlisted(nodes.List(entries...), nodes.Entry{Name: "deflated", Dir: nodes.List(deflated)})
 }
 
@@ -109,7 +90,7 @@ func (t *tree) pieces(x *Index, v *view, first, end int) *views.Text {
 		for part, p := range x.Chunks[n].Parts {
 			for i := range p.Pieces {
 				keys = append(keys, pieceKey{partKey{n, part}, i})
-				sizes = append(sizes, v.size(&p.Pieces[i]))
+				sizes = append(sizes, p.Pieces[i].Sizes[v.number])
 			}
 		}
 	}
@@ -125,60 +106,41 @@ func (t *tree) pieces(x *Index, v *view, first, end int) *views.Text {
 	}
 }
 
-// archive returns the text of the .echoreplay archive.
-func (t *tree) archive(x *Index, name string) *views.Text {
-	text := t.pieces(x, viewText, 0, len(x.Chunks))
-	size := int64(0)
-	for _, n := range text.Sizes {
-		size += n
-	}
-	z := zipfile.NewStored(name, time.UnixMilli(x.First), size, x.CRC)
-	piece := text.Make
-	text.Sizes[0] = int64(len(z.Head)) // the text has no head
-	text.Sizes = append(text.Sizes, int64(len(z.Tail)))
-	text.Make = func(ctx context.Context, i int, at any) (views.Part, error) {
-		switch i {
-		case 0:
-			return views.Part{Bytes: z.Head}, nil
-		case text.N - 1:
-			return views.Part{Bytes: z.Tail}, nil
-		}
-		return piece(ctx, i, at)
-	}
-	text.N++
-	return text
-}
-
 // deflatedView is the name under which the sizes of the parts are kept. The number changes when the
 // same text is deflated to other bytes.
 const deflatedView = "deflated1"
 
-// deflated returns the text of the .echoreplay archive whose entry is deflated. Each piece is
-// deflated by itself, so that it can be made without those before.
-func (t *tree) deflated(x *Index, name string) *views.Text {
+// archive returns the text of the .echoreplay archive, whose entry is stored or deflated. Then each
+// piece is deflated by itself, so that it can be made without those before.
+func (t *tree) archive(x *Index, name string, method uint16) *views.Text {
 	text := t.pieces(x, viewText, 0, len(x.Chunks))
 	size, first, crc := int64(0), time.UnixMilli(x.First), x.CRC
 	for _, n := range text.Sizes {
 		size += n
 	}
+	z, end := zipfile.NewSingle(name, first, method, size, size, crc), ""
+	text.Sizes[0] = int64(len(z.Head)) // the text has no head
+	text.Sizes = append(text.Sizes, int64(len(z.Tail)))
+	if method == zip.Deflate {
+		text.Sizes, text.Keep, end = nil, true, deflateEnd
+	}
 	piece := text.Make
-	text.N, text.Sizes, text.Keep = text.N+1, nil, true
+	text.N++
 	text.Make = func(ctx context.Context, i int, at any) (views.Part, error) {
 		switch i {
 		case 0:
-			return views.Part{Bytes: zipfile.NewDeflated(name, first, 0, size, crc).Head}, nil
+			return views.Part{Bytes: z.Head}, nil
 		case text.N - 1:
-			stored := int64(len(deflateEnd))
+			stored := int64(len(end))
 			for _, n := range text.Sizes[1:i] {
 				stored += n
 			}
-			return views.Part{Bytes: append([]byte(deflateEnd), zipfile.NewDeflated(name, first, stored, size, crc).Tail...)}, nil
+			return views.Part{Bytes: append([]byte(end), zipfile.NewSingle(name, first, method, stored, size, crc).Tail...)}, nil
 		}
 		p, err := piece(ctx, i, at)
-		if err != nil {
-			return p, err
+		if err == nil && method == zip.Deflate {
+			p.Bytes, err = deflate(p.Bytes)
 		}
-		p.Bytes, err = deflate(p.Bytes)
 		return p, err
 	}
 	return text
@@ -230,7 +192,7 @@ func (t *tree) piece(ctx context.Context, v *view, k pieceKey) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	room := v.size(p) + frameRoom // for the key of bones, which is taken back if there are none
+	room := p.Sizes[v.number] + frameRoom // for the key of bones, which is taken back if there are none
 	held, err := rendering(ctx, room)
 	if err != nil {
 		return nil, err

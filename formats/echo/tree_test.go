@@ -117,13 +117,13 @@ func TestScanLengths(t *testing.T) {
 	var text []byte
 	for n := range x.Chunks {
 		c, info := testChunk(frames, n), &x.Chunks[n]
-		text = append(text, c.Texts(nil)...)
+		text = append(text, viewText.render(c, nil, 0)...)
 		first := 0
 		for i, p := range piecesOf(info) {
 			piece := c.Run(first, p.Frames)
 			first += p.Frames
 			of := func(v *view) int64 { return int64(len(v.render(piece, nil, x.First))) }
-			got := Piece{p.Frames, of(viewLines), of(viewText), of(viewDisc), of(viewPlayers)}
+			got := Piece{p.Frames, [...]int64{of(viewLines), of(viewText), of(viewDisc), of(viewPlayers)}}
 			if got != p {
 				t.Errorf("chunk %d: piece %d has %+v, want %+v", n, i, p, got)
 			}
@@ -322,11 +322,11 @@ func TestSound(t *testing.T) {
 		"offset":     func(x *Index) { x.Chunks[0].Offset = -1 },
 		"size":       func(x *Index) { x.Chunks[0].Size = -2 },
 		"frames":     func(x *Index) { x.Chunks[0].Ticks-- },
-		"no lines":   func(x *Index) { x.Chunks[0].Parts[0].Pieces[0].Lines = 3 },
-		"long piece": func(x *Index) { x.Chunks[0].Parts[0].Pieces[0].Disc = 1 << 41 },
+		"no lines":   func(x *Index) { x.Chunks[0].Parts[0].Pieces[0].Sizes[viewLines.number] = 3 },
+		"long piece": func(x *Index) { x.Chunks[0].Parts[0].Pieces[0].Sizes[viewDisc.number] = 1 << 41 },
 		"many pieces": func(x *Index) {
 			c := &x.Chunks[0]
-			c.Parts[0].Pieces = slices.Repeat([]Piece{{Frames: 1, Lines: 1}}, c.Ticks)
+			c.Parts[0].Pieces = slices.Repeat([]Piece{{Frames: 1, Sizes: [4]int64{1}}}, c.Ticks)
 		},
 		"sum of ticks":       func(x *Index) { x.Ticks++ },
 		"bones":              func(x *Index) { x.BonesTicks = x.Ticks + 1 },
@@ -378,16 +378,16 @@ func TestTables(t *testing.T) {
 	frames[1].Teams[2].Players = []Player{{Name: "C, \"c\"\n", UserID: 3, ID: 9, Possession: true, Holding: [2]string{"none", "disc"}}}
 	c := testChunk(frames, 0)
 	start := frames[0].Time
-	if got, want := string(c.discRows(nil, start)), "0,0,0.0,0.5,-1.0,0.0,0.0,0.0\n1,33,1.0,0.5,-1.0,0.0,0.0,0.0\n"; got != want {
+	if got, want := string(viewDisc.render(c, nil, start)), "0,0,0.0,0.5,-1.0,0.0,0.0,0.0\n1,33,1.0,0.5,-1.0,0.0,0.0,0.0\n"; got != want {
 		t.Errorf("disc:\n%swant\n%s", got, want)
 	}
 	zeros := strings.Repeat(",0.0", 15)
 	row := "1,33,spectator,\"C, \"\"c\"\"\n\",3,9" + zeros + ",0,"
-	if got := string(c.allPlayerRows(nil, start)); !strings.HasSuffix(got, row+"true,false,false,false,none,disc\n") {
+	if got := string(viewPlayers.render(c, nil, start)); !strings.HasSuffix(got, row+"true,false,false,false,none,disc\n") {
 		t.Errorf("players:\n%swant at the end\n%s", got, row)
 	}
 	frames[1].Teams[2].Players[0].Lacks = LacksAllFlags
-	if got := string(c.allPlayerRows(nil, start)); !strings.HasSuffix(got, row+",,,,none,disc\n") {
+	if got := string(viewPlayers.render(c, nil, start)); !strings.HasSuffix(got, row+",,,,none,disc\n") {
 		t.Errorf("players of a combat map:\n%s", got)
 	}
 	if n := strings.Count(playersHead, ","); strings.Count(row+"true,false,false,false,none,disc", ",")-1 != n {

@@ -24,35 +24,25 @@ const (
 // A Single is an archive with one file: the Head, its content, the Tail.
 type Single struct{ Head, Tail []byte }
 
-// NewStored returns the archive around a content of the given size and CRC-32 that is not
-// compressed.
-func NewStored(name string, modified time.Time, size int64, crc uint32) Single {
-	return newSingle(name, modified, &zip.FileHeader{
-		CRC32: crc, CompressedSize64: uint64(size), UncompressedSize64: uint64(size),
-	})
-}
-
-// NewDeflated returns the archive around a content of the given size and CRC-32 that is deflated to
-// so many bytes. The Head does not depend on the numbers, as they come after the content.
-func NewDeflated(name string, modified time.Time, deflated, size int64, crc uint32) Single {
-	return newSingle(name, modified, &zip.FileHeader{
-		Method: zip.Deflate, Flags: flagStreamed,
-		CRC32: crc, CompressedSize64: uint64(deflated), UncompressedSize64: uint64(size),
-	})
-}
-
-func newSingle(name string, modified time.Time, f *zip.FileHeader) Single {
+// NewSingle returns the archive around a content of the given size and CRC-32 that is stored in so
+// many bytes by a method. The Head of one that is deflated does not depend on the numbers, as they
+// come after the content.
+func NewSingle(name string, modified time.Time, method uint16, stored, size int64, crc uint32) Single {
+	f := &zip.FileHeader{Method: method, CRC32: crc, CompressedSize64: uint64(stored), UncompressedSize64: uint64(size)}
+	streamed := method == zip.Deflate
+	if streamed {
+		f.Flags = flagStreamed
+	}
 	f.Name, f.CreatorVersion, f.ReaderVersion = name, version45, version20
-	size, streamed := int64(f.CompressedSize64), f.Flags == flagStreamed
 	//lint:ignore SA1019 CreateRaw writes no Modified
 	f.ModifiedDate, f.ModifiedTime = dosTime(modified)
 	if utf8.ValidString(name) && strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		f.Flags |= flagUTF8
 	}
-	if size >= tooBig && !streamed { // package zip leaves the sizes in 64 bits (4.5.3) to a caller that writes the content itself
+	if stored >= tooBig && !streamed { // package zip leaves the sizes in 64 bits (4.5.3) to a caller that writes the content itself
 		f.ReaderVersion = version45
 		f.Extra = le.AppendUint16(le.AppendUint16(nil, zip64Extra), 16)
-		f.Extra = le.AppendUint64(le.AppendUint64(f.Extra, uint64(size)), uint64(size))
+		f.Extra = le.AppendUint64(le.AppendUint64(f.Extra, uint64(size)), uint64(stored))
 	}
 	out := &frame{}
 	w := zip.NewWriter(out)
@@ -61,8 +51,8 @@ func newSingle(name string, modified time.Time, f *zip.FileHeader) Single {
 	z := Single{Head: bytes.Clone(out.Bytes())}
 	out.Reset()
 	out.content = true
-	zeros := make([]byte, min(size, 64<<10))
-	for rest := size; rest > 0; rest -= int64(len(zeros)) {
+	zeros := make([]byte, min(stored, 64<<10))
+	for rest := stored; rest > 0; rest -= int64(len(zeros)) {
 		_, _ = content.Write(zeros[:min(rest, int64(len(zeros)))])
 	}
 	_ = w.Flush()

@@ -40,7 +40,7 @@ func TestStored(t *testing.T) {
 	when := time.Date(2022, 8, 13, 20, 15, 4, 0, time.UTC)
 	for _, size := range []int64{0, 1, 5000, math.MaxUint32 - 100, math.MaxUint32 - 1, math.MaxUint32, math.MaxUint32 + 1, 1 << 40} {
 		crc := crc32.ChecksumIEEE(make([]byte, min(size, 5000)))
-		z := zipfile.NewStored("match.echoreplay", when, size, crc)
+		z := zipfile.NewSingle("match.echoreplay", when, zip.Store, size, size, crc)
 		s := zeros{z, size}
 		r, err := zip.NewReader(s, s.Size())
 		if err != nil {
@@ -70,7 +70,7 @@ func TestStored(t *testing.T) {
 		}
 	}
 	for year, want := range map[int]int{1970: 1980, 2200: 2107} {
-		s := zeros{zipfile.NewStored("x", time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), 0, 0), 0}
+		s := zeros{zipfile.NewSingle("x", time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), zip.Store, 0, 0, 0), 0}
 		r, err := zip.NewReader(s, s.Size())
 		if err != nil || r.File[0].Modified.Year() != want {
 			t.Errorf("%d: %v, want %d", year, r.File[0].Modified, want)
@@ -83,7 +83,7 @@ func TestStored(t *testing.T) {
 func TestDeflated(t *testing.T) {
 	when := time.Date(2022, 8, 13, 20, 15, 4, 0, time.UTC)
 	for _, size := range []int64{2, 5000, math.MaxUint32 - 1, math.MaxUint32, math.MaxUint32 + 1, 1 << 40} {
-		s := zeros{zipfile.NewDeflated("mätch.echoreplay", when, size, 3*size, 7), size}
+		s := zeros{zipfile.NewSingle("mätch.echoreplay", when, zip.Deflate, size, 3*size, 7), size}
 		r, err := zip.NewReader(s, s.Size())
 		if err != nil {
 			t.Errorf("%d: %v", size, err)
@@ -97,7 +97,7 @@ func TestDeflated(t *testing.T) {
 		if at, err := f.DataOffset(); err != nil || at != int64(len(s.z.Head)) {
 			t.Errorf("%d: the content begins at %d, %v, want %d", size, at, err, len(s.z.Head))
 		}
-		if other := zipfile.NewDeflated("mätch.echoreplay", when, 0, 3*size, 7); !bytes.Equal(other.Head, s.z.Head) {
+		if other := zipfile.NewSingle("mätch.echoreplay", when, zip.Deflate, 0, 3*size, 7); !bytes.Equal(other.Head, s.z.Head) {
 			t.Errorf("%d: the head depends on it", size)
 		}
 	}
@@ -132,7 +132,7 @@ func TestParseLocal(t *testing.T) {
 // TestNames has the standard library read names, of which it tells whether they are UTF-8.
 func TestNames(t *testing.T) {
 	for name, utf8 := range map[string]bool{"plain": false, "härter": true, "bad\xff": false, "": false} {
-		z := zipfile.NewStored(name, time.Unix(1e9, 0), 3, crc32.ChecksumIEEE([]byte("abc")))
+		z := zipfile.NewSingle(name, time.Unix(1e9, 0), zip.Store, 3, 3, crc32.ChecksumIEEE([]byte("abc")))
 		b := append(append(bytes.Clone(z.Head), "abc"...), z.Tail...)
 		r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
