@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -128,19 +127,26 @@ func contentOf(l *parquet.Layout) nodes.Content {
 	})
 }
 
-// write returns the file of a table.
-func write(t *testing.T, table columnar.Table) []byte {
+// layoutOf returns the layout of the file of a table.
+func layoutOf(t *testing.T, table columnar.Table) *parquet.Layout {
 	t.Helper()
 	l, err := parquet.NewLayout(table, parquet.Pair{Key: "recfs.table", Value: table.Name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := contentOf(l)
-	b, err := io.ReadAll(nodes.Reader(t.Context(), c))
-	if err != nil || int64(len(b)) != l.Size() || c.Size() != l.Size() {
-		t.Fatalf("%d bytes of %d, %v", len(b), l.Size(), err)
+	return l
+}
+
+// write returns the file of a table. It is read at once, as each read makes the groups it is of.
+func write(t *testing.T, table columnar.Table) []byte {
+	t.Helper()
+	l := layoutOf(t, table)
+	c, b := contentOf(l), make([]byte, l.Size()+1)
+	n, err := c.ReadAt(t.Context(), b, 0)
+	if !errors.Is(err, io.EOF) || int64(n) != l.Size() || c.Size() != l.Size() {
+		t.Fatalf("%d bytes of %d, %v", n, l.Size(), err)
 	}
-	return b
+	return b[:n]
 }
 
 // compare reads a file and compares its rows.
@@ -152,11 +158,18 @@ func compare(t *testing.T, file []byte, rows []row) *parquettest.Table {
 		for _, r := range rows {
 			want = append(want, r[i])
 		}
-		if !reflect.DeepEqual(want, c.Values) {
+		if !slices.EqualFunc(want, c.Values, sameValue) {
 			t.Errorf("%s: -want +got\n%s", c.Name, cmp.Diff(want, c.Values))
 		}
 	}
 	return got
+}
+
+// sameValue compares values of a column faster than reflect.DeepEqual does.
+func sameValue(a, b any) bool {
+	x, list := a.([]any)
+	y, other := b.([]any)
+	return list == other && (list && (x == nil) == (y == nil) && slices.Equal(x, y) || !list && a == b)
 }
 
 func TestTypes(t *testing.T) {
