@@ -113,10 +113,7 @@ func (p *mountSession) serveWeb(e *env) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	stop, _ = s.start(p.monitor)
-	for _, line := range s.urls() {
-		fmt.Fprintln(e.stdout, line)
-	}
+	stop, _ = s.start(e, p.monitor)
 	return stop, nil
 }
 

@@ -45,7 +45,7 @@ func (s *webSession) tellStats(m *monitor) (stop func()) {
 		if err = os.MkdirAll(dir, 0o700); err != nil {
 			continue
 		}
-		if l, err = listenUnix(filepath.Join(dir, statsName(s.address()))); err == nil {
+		if l, err = listenUnix(filepath.Join(dir, statsName(address(s.http)))); err == nil {
 			break
 		}
 	}
@@ -67,12 +67,12 @@ func (s *webSession) tellStats(m *monitor) (stop func()) {
 	return func() { l.Close() }
 }
 
-// address is where files and folders are served.
-func (s *webSession) address() string {
-	if s.http.Addr().Network() == "unix" {
-		return unixPrefix + s.http.Addr().String()
+// address is where l listens, as a flag names it.
+func address(l net.Listener) string {
+	if l.Addr().Network() == "unix" {
+		return unixPrefix + l.Addr().String()
 	}
-	return s.http.Addr().String()
+	return l.Addr().String()
 }
 
 // readServerStats returns what the server at a URL tells of itself, and the same as text.

@@ -66,13 +66,8 @@ func (s *webSession) run(ctx context.Context, e *env, m *monitor) error {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	stop, failed := s.start(m)
+	stop, failed := s.start(e, m)
 	defer stop()
-	for _, line := range s.urls() {
-		if _, err := fmt.Fprintln(e.stdout, line); err != nil {
-			return err
-		}
-	}
 	notifySystemd("READY=1")
 	for {
 		select {

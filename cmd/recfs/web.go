@@ -159,31 +159,31 @@ func (s *webSession) wrap(l net.Listener) net.Listener {
 	})
 }
 
-// urls are what is served, as a person writes it.
-func (s *webSession) urls() []string {
+// urls are what is served, as a person writes it, one a line.
+func (s *webSession) urls() string {
 	scheme := "http://"
 	if s.flags.tlsCert != "" {
 		scheme = "https://"
 	}
 	name := func(l net.Listener, rest string) string {
 		if l.Addr().Network() == "unix" {
-			return unixPrefix + l.Addr().String()
+			return address(l)
 		}
-		return scheme + l.Addr().String() + rest
+		return scheme + address(l) + rest
 	}
-	all := []string{name(s.http, "/")}
+	all := name(s.http, "/") + "\n"
 	if s.s3 != nil {
-		all = append(all, "s3: "+name(s.s3, "")+" bucket recfs")
+		all += "s3: " + name(s.s3, "") + " bucket recfs\n"
 	}
 	return all
 }
 
-// start answers requests until stop is called, which lets those at work end. failed hears if an
-// address is not answered any more before that.
-func (s *webSession) start(m *monitor) (stop func(), failed <-chan error) {
+// start says on standard output where requests are answered, and answers them until stop is called,
+// which lets those at work end. failed hears if an address is not answered any more before that.
+func (s *webSession) start(e *env, m *monitor) (stop func(), failed <-chan error) {
 	m.web.Store(s.server)
 	silence := s.tellStats(m)
-	errs := make(chan error, 2)
+	errs := make(chan error, 3)
 	var all sync.WaitGroup
 	serve := func(l net.Listener, addr string, serve func(web.Listener) error) {
 		all.Go(func() {
@@ -195,6 +195,9 @@ func (s *webSession) start(m *monitor) (stop func(), failed <-chan error) {
 	serve(s.http, s.flags.listen, s.server.Serve)
 	if s.s3 != nil {
 		serve(s.s3, s.flags.s3Listen, s.server.ServeS3)
+	}
+	if _, err := io.WriteString(e.stdout, s.urls()); err != nil {
+		errs <- err
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopTime)

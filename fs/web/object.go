@@ -5,24 +5,11 @@ import (
 	"io"
 	"time"
 
-	"recfs/fs/opened"
 	"recfs/nodes"
 )
 
 // contentsIdle is how long a file stays open after it was read.
 const contentsIdle = 3 * time.Second
-
-// A contentKey is the ETag of a file, or the object that has none.
-type contentKey struct {
-	tag string
-	own *object
-}
-
-// newContents returns the contents that were read last. Those who may work at a time read them, and
-// for as many their clients take the time to ask for more.
-func newContents(working int) opened.Files[contentKey] {
-	return opened.New[contentKey](2*working, contentsIdle, false)
-}
 
 // An object is a file as a request found it. Between two reads it may be closed, as others need the
 // memory.
@@ -45,11 +32,12 @@ func (t *tree) object(ctx context.Context, way nodes.Way, mark string) (*object,
 	})
 }
 
-func (o *object) key() contentKey {
+// key tells apart contents: by the ETag, or else each object has one of its own.
+func (o *object) key() any {
 	if o.tag == "" {
-		return contentKey{own: o}
+		return o
 	}
-	return contentKey{tag: o.tag}
+	return o.tag
 }
 
 // Close implements io.Closer.

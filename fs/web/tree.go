@@ -17,12 +17,14 @@ import (
 // A tree is what is served.
 type tree struct {
 	*Options
-	contents opened.Files[contentKey]
-	site     *page.Site // nil: there is none
+	contents opened.Files[any] // those that were read last, see [object.key]
+	site     *page.Site        // nil: there is none
 }
 
 func newTree(opt *Options) *tree {
-	t := &tree{Options: opt, contents: newContents(opt.MaxRequests)}
+	// Those who may work at a time read contents, and the clients of as many take the time to ask for
+	// more.
+	t := &tree{Options: opt, contents: opened.New[any](2*opt.MaxRequests, contentsIdle, false)}
 	if opt.Page != nil {
 		t.site = page.New(page.Tree{
 			Path: pathOf, Find: t.find, Within: t.within, Tag: func(ctx context.Context, way nodes.Way) (string, error) { return t.tag(ctx, way, "") },
@@ -122,10 +124,8 @@ func (t *tree) tag(ctx context.Context, way nodes.Way, mark string) (string, err
 // enough.
 func (t *tree) snapshot(ctx context.Context, dir nodes.Dir, enough int) (now nodes.Dir, n int, err error) {
 	err = t.within(ctx, func(ctx context.Context) error {
-		if v, ok := dir.(nodes.Volatile); ok {
-			now, err = v.Snapshot(ctx)
-		} else {
-			now, err = nodes.Resolve(ctx, dir)
+		if now, err = nodes.Snapshot(ctx, dir); err == nil {
+			now, err = nodes.Resolve(ctx, now)
 		}
 		if err == nil {
 			n, err = nodes.LenTo(ctx, now, enough)
