@@ -40,7 +40,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p, ok := errors.AsType[*panicError](err); ok {
 		e.opt.Log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", p.cause, "stack", string(p.stack))
 	}
-	if r.Context().Err() != nil && err != nil {
+	if r.Context().Err() != nil && err != nil && err != errBadBody { // where a body breaks off it ends, too
 		err = errGone
 	}
 	cut := err != nil && (out.sent || err == errGone)

@@ -162,7 +162,7 @@ func TestLimitOfConnections(t *testing.T) {
 	})
 }
 
-// Headers have 10 s and 16 KiB, and a connection without a request 2 min.
+// Headers have 10 s and 16 KiB, a body 10 s, and a connection without a request 2 min.
 func TestLimitOfHeaders(t *testing.T) {
 	limitsOf(t, sampleTree(), func(t *testing.T, l *pipeListener) {
 		closedAfter := func(c net.Conn, want time.Duration) {
@@ -177,6 +177,13 @@ func TestLimitOfHeaders(t *testing.T) {
 		c := l.dial()
 		fmt.Fprint(c, "GET /plain HTTP/1.1\r\nHost: loc")
 		closedAfter(c, headerTimeout)
+
+		c = l.dial()
+		fmt.Fprint(c, "GET /plain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhal")
+		if status, _, body := (pipeClient{c, bufio.NewReader(c)}).answer(t); status != 400 || body != "bad request body\n" {
+			t.Errorf("half a body: %d %q", status, body)
+		}
+		c.Close()
 
 		kept := ask(t, l, "/plain")
 		kept.answer(t)
