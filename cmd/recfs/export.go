@@ -58,7 +58,7 @@ type exporter struct {
 	met           map[string]bool       // names of tables that recordings have
 }
 
-func (x *exporter) run(ctx context.Context, a *archive, source, destination string, jobs jobCount) error {
+func (x *exporter) run(ctx context.Context, a *archive, source, destination string, jobs int) error {
 	x.source, x.destination, a.onRead, x.met, x.a = source, destination, x.meter.onRead, map[string]bool{}, a
 	x.named, x.mode, x.merged = export.Places{}, 0o666, map[string][]*export.Member{}
 	var err error
@@ -80,7 +80,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 		return err
 	}
 	x.lake.RemoveAbandoned()
-	if x.to, err = export.New(destination, a.cache, int(jobs)); err != nil {
+	if x.to, err = export.New(destination, a.cache, jobs); err != nil {
 		return err
 	}
 	write := x.each
@@ -117,7 +117,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 }
 
 // each writes a file for each table of a recording.
-func (x *exporter) each(ctx context.Context, jobs jobCount, list iter.Seq[target]) (written string, err error) {
+func (x *exporter) each(ctx context.Context, jobs int, list iter.Seq[target]) (written string, err error) {
 	x.work(ctx, jobs, list, func(done *outcome) {
 		done.bare = true
 		done.files, done.err = x.to.Export(ctx, done.to, func(table string) bool {
@@ -275,7 +275,7 @@ type outcome struct {
 }
 
 // work calls do for the recordings of a list as they are now, and tells what became of each.
-func (x *exporter) work(ctx context.Context, jobs jobCount, list iter.Seq[target], do func(*outcome)) {
+func (x *exporter) work(ctx context.Context, jobs int, list iter.Seq[target], do func(*outcome)) {
 	inOrder(jobs, list, func(t target) outcome {
 		done := outcome{target: t}
 		x.meter.during(ctx, t.Stored, func() {

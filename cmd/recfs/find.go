@@ -40,10 +40,10 @@ type finder struct {
 	indexes            bool // first
 	finished           bool // runs, not recordings
 
-	filters []filter // what of this is asked for; nil: it is not known yet
+	filters []filter // what of this is asked for
 	found   []finishedRun
 	printed map[string]bool // recordings
-	jobs    *jobCount       // of making indexes
+	jobs    *int            // of making indexes
 
 	judged   int // recordings
 	unknown  int // those that a filter could not judge
@@ -111,6 +111,7 @@ func (f *finder) makeIndexes(ctx context.Context, args []string) error {
 
 // judgeAll judges the recordings below directories.
 func (f *finder) judgeAll(ctx context.Context, args []string) error {
+	f.compile()
 	f.judged, f.unknown, f.unlisted, f.found = 0, 0, 0, nil
 	f.startMeter("looking at")
 	before := f.a.catalogue.Looked()
@@ -270,9 +271,6 @@ func (f *finder) asksOfGame() bool {
 
 // verdict is the worst of what the filters say.
 func (f *finder) verdict(s *catalogue.Summary) verdict {
-	if f.filters == nil {
-		f.compile()
-	}
 	all := yes
 	for _, ask := range f.filters {
 		if all = min(all, ask(s)); all == no {
@@ -284,7 +282,7 @@ func (f *finder) verdict(s *catalogue.Summary) verdict {
 
 // compile makes the filters of what is asked for.
 func (f *finder) compile() {
-	f.filters = []filter{}
+	f.filters = nil
 	add := func(asked bool, ask filter) {
 		if asked {
 			f.filters = append(f.filters, ask)

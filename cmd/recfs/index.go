@@ -78,7 +78,7 @@ type indexLine struct {
 }
 
 // run makes the indexes of all that the arguments name, and tells how many.
-func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCount) error {
+func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs int) error {
 	start := time.Now()
 	if err := x.make(ctx, a, args, jobs); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs jobCo
 }
 
 // runMissing makes the indexes that are missing, and tells how many if there are any.
-func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, jobs jobCount) error {
+func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, jobs int) error {
 	if a.options.Disk == nil {
 		return usagef("--index keeps the indexes on disk, where --cache-disk 0 keeps nothing")
 	}
@@ -131,7 +131,7 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, job
 }
 
 // make makes the indexes.
-func (x *indexer) make(ctx context.Context, a *archive, args []string, jobs jobCount) error {
+func (x *indexer) make(ctx context.Context, a *archive, args []string, jobs int) error {
 	a.onRead, x.env.far = x.meter.onRead, func() string { return x.far(a) }
 	stop := a.measure(ctx, x.meter, args, x.wants)
 	x.indexAll(ctx, a.find(ctx, args, x.fail), jobs)
@@ -168,7 +168,7 @@ func (x *indexer) kept(a *archive) error {
 }
 
 // indexAll makes the indexes of a walk while that goes on.
-func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found], jobs jobCount) {
+func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found], jobs int) {
 	wanted := func(yield func(found) bool) {
 		for f := range walk {
 			if x.wants(f) && !yield(f) {

@@ -14,7 +14,7 @@ import (
 )
 
 // merge writes parts with the rows of many recordings.
-func (x *exporter) merge(ctx context.Context, jobs jobCount, list iter.Seq[target]) (written string, err error) {
+func (x *exporter) merge(ctx context.Context, jobs int, list iter.Seq[target]) (written string, err error) {
 	known := x.known(ctx)
 	x.work(ctx, jobs, list, func(done *outcome) { x.load(ctx, done, known) })
 	m := &export.Merge{

@@ -20,11 +20,10 @@ import (
 // by their SHA-256 beside each recording and among the recordings that a command is given. A file
 // is hashed once, and only if it has the right size.
 type needFinder struct {
-	a     *archive
-	args  []string
-	given bySize            // of args; nil: they were not looked at yet
-	dirs  map[string]bySize // of directories
-	sums  map[string]string // by name
+	a    *archive
+	args []string
+	dirs map[string]bySize // of directories, and of args by ""
+	sums map[string]string // by name
 }
 
 // bySize are recordings by the size of their files.
@@ -110,26 +109,28 @@ func (n *needFinder) where(ctx context.Context, dir string, need formats.Need) s
 // candidates returns the recordings that have as many bytes as a need: those beside one first, then
 // those of the arguments.
 func (n *needFinder) candidates(ctx context.Context, dir string, need formats.Need) (all []found) {
-	for _, at := range []string{dir, joinName(dir, need.Dir)} {
-		all = append(all, n.beside(ctx, at)[need.Size]...)
+	for _, at := range []string{dir, joinName(dir, need.Dir), ""} {
+		all = append(all, n.in(ctx, at)[need.Size]...)
 	}
-	if n.given == nil {
-		n.given = bySize{}
-		for f := range n.a.find(ctx, n.args, func(string, error) {}) {
-			if f.isRecording {
-				n.given[f.Stored] = append(n.given[f.Stored], f)
-			}
-		}
-	}
-	return append(all, n.given[need.Size]...)
+	return all
 }
 
-// beside returns the recordings of a directory, without those of directories in it.
-func (n *needFinder) beside(ctx context.Context, dir string) bySize {
+// in returns the recordings of a directory, without those of directories in it, or of "" those of
+// the arguments.
+func (n *needFinder) in(ctx context.Context, dir string) bySize {
 	if known, ok := n.dirs[dir]; ok {
 		return known
 	}
 	known := bySize{}
+	n.dirs[dir] = known
+	if dir == "" {
+		for f := range n.a.find(ctx, n.args, func(string, error) {}) {
+			if f.isRecording {
+				known[f.Stored] = append(known[f.Stored], f)
+			}
+		}
+		return known
+	}
 	if e, err := n.a.resolve(ctx, sourceOf(dir)); err == nil && e.Dir != nil {
 		for child, err := range nodes.Entries(ctx, e) {
 			if err != nil || child.Dir == nil {
@@ -140,7 +141,6 @@ func (n *needFinder) beside(ctx context.Context, dir string) bySize {
 			}
 		}
 	}
-	n.dirs[dir] = known
 	return known
 }
 
