@@ -13,13 +13,13 @@ type listed[T any] struct {
 	*Tree[T]
 	key  textKey
 	i, n int
-	open func(context.Context) (*Text, *T, error)
+	open func(context.Context) (*Text, error)
 }
 
 // Listed returns the file of text i of the n of a view. The sizes of those that were made are kept
 // on disk together. The parts of the text can be made apart.
 func (t *Tree[T]) Listed(view string, i, n int, open func(context.Context) (*Text, error)) nodes.File {
-	return &listed[T]{t, textKey{view, i}, i, n, indexless[T](open)}
+	return &listed[T]{t, textKey{view, i}, i, n, open}
 }
 
 // known returns the sizes of the texts of the view.
@@ -94,7 +94,7 @@ func (c *listedContent[T]) reach(ctx context.Context, end int64) (*nodes.Pieces,
 		return p, nil
 	}
 	if _, ok := c.layouts.Peek(c.key); !ok {
-		text, _, err := c.open(ctx)
+		text, err := c.open(ctx)
 		if err != nil {
 			return nil, err
 		}

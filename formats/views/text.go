@@ -29,6 +29,8 @@ type Text struct {
 
 	Cost  int64 // bytes that the text keeps alive
 	Claim int64 // bytes that are counted while the sizes are learned, beside the parts
+
+	index any // while the sizes are learned, so that it is not read again for each part
 }
 
 // A Part is a part of a text.
@@ -65,41 +67,33 @@ const partsKept = 8
 // Text returns the file of a text. of tells it apart from others of the view. open is called with
 // the index, and must not keep it alive in its text unless Cost counts it.
 func (t *Tree[T]) Text(view string, of any, open func(ctx context.Context, x *T) (*Text, error)) nodes.File {
-	return t.text(textKey{view, of}, func(ctx context.Context) (*Text, *T, error) {
+	return t.HeadText(view, of, func(ctx context.Context) (*Text, error) {
 		x, err := t.Index(ctx)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		text, err := open(ctx, x)
-		return text, x, err
+		if err == nil {
+			text.index = x
+		}
+		return text, err
 	})
 }
 
 // HeadText is Text for a text that takes no index.
 func (t *Tree[T]) HeadText(view string, of any, open func(ctx context.Context) (*Text, error)) nodes.File {
-	return t.text(textKey{view, of}, indexless[T](open))
-}
-
-func indexless[T any](open func(context.Context) (*Text, error)) func(context.Context) (*Text, *T, error) {
-	return func(ctx context.Context) (*Text, *T, error) {
-		text, err := open(ctx)
-		return text, nil, err
-	}
-}
-
-func (t *Tree[T]) text(key textKey, open func(context.Context) (*Text, *T, error)) nodes.File {
-	return nodes.Opened(func(ctx context.Context) (nodes.Content, error) { return t.openText(ctx, key, open) })
+	return nodes.Opened(func(ctx context.Context) (nodes.Content, error) { return t.openText(ctx, textKey{view, of}, open) })
 }
 
 // openText learns the sizes of the parts of a text unless they are in memory.
-func (t *Tree[T]) openText(ctx context.Context, key textKey, open func(context.Context) (*Text, *T, error)) (*nodes.Pieces, error) {
+func (t *Tree[T]) openText(ctx context.Context, key textKey, open func(context.Context) (*Text, error)) (*nodes.Pieces, error) {
 	l, err := t.layouts.GetFrom(ctx, key, func(ctx context.Context, _ textKey) (*layout, int64, error) {
-		text, x, err := open(ctx)
+		text, err := open(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
 		l, cost, err := t.layout(ctx, key, text)
-		runtime.KeepAlive(x) // so that it is not read again for each part
+		text.index = nil
 		return l, cost, err
 	})
 	if err != nil {
