@@ -29,6 +29,30 @@ type BehindFile interface {
 	Close() error
 }
 
+// A LocalFile is a BehindFile of this machine.
+type LocalFile struct {
+	*os.File
+	Info os.FileInfo
+}
+
+// NewLocalFile closes f if it fails.
+func NewLocalFile(f *os.File) (*LocalFile, error) {
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &LocalFile{f, info}, nil
+}
+
+// Size implements BehindFile.
+func (f *LocalFile) Size() int64 { return f.Info.Size() }
+
+// ReadAt implements BehindFile.
+func (f *LocalFile) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
+	return f.File.ReadAt(p, off)
+}
+
 // OpenBehind opens the large file that others have under a name; io/fs.ErrNotExist: there is none.
 func (d *Disk) OpenBehind(ctx context.Context, name string) (BehindFile, error) {
 	if d.behind == nil {

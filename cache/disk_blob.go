@@ -122,13 +122,14 @@ func (b *Blob) Discard() {
 }
 
 // Open opens a large file.
-func (d *Disk) Open(name string) (*os.File, error) {
+func (d *Disk) Open(name string) (*LocalFile, error) {
 	at := place(name, blobExt)
 	f, info, err := d.open(at)
-	if err == nil {
-		d.touch(at, info)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	d.touch(at, info)
+	return &LocalFile{f, info}, nil
 }
 
 // Remove removes a large file that turned out to be damaged. Where another

@@ -191,12 +191,13 @@ func TestDiskBlob(t *testing.T) {
 		if _, err := b.ReadAt(got, 2); err != nil || string(got) != content[2:5] {
 			t.Errorf("%q, %v", got, err)
 		}
-		f, err := b.Commit()
+		done, err := b.Commit()
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Close()
-		if f, err = d.Open("b"); err != nil {
+		done.Close()
+		f, err := d.Open("b")
+		if err != nil {
 			t.Fatal(err)
 		}
 		if all, err := io.ReadAll(f); err != nil || string(all) != content {

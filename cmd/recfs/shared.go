@@ -89,11 +89,7 @@ func (a *archive) sharePart(ctx context.Context, name string, shard export.Shard
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil {
-		err = a.shared.PutPart(ctx, shard.I, shard.N, f, info.Size())
-	}
-	return notShared(err)
+	return notShared(a.shared.PutPart(ctx, shard.I, shard.N, f.File, f.Size()))
 }
 
 // shareCopy puts the seekable copy of a compressed recording there, which is made if there is none:
@@ -111,10 +107,7 @@ func (a *archive) shareCopy(ctx context.Context, r archives.Recording, dir nodes
 		if err != nil {
 			continue // it went, as there is too little room
 		}
-		info, err := f.Stat()
-		if err == nil {
-			err = a.shared.PutCopy(ctx, name, f, info.Size())
-		}
+		err = a.shared.PutCopy(ctx, name, f.File, f.Size())
 		f.Close()
 		if err != nil {
 			return notShared(err)

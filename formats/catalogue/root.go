@@ -164,10 +164,7 @@ func (r *root) scan(ctx context.Context, view *archive.Archive, dir nodes.Dir, o
 	defer s.cache.Close()
 	s.tell = tell
 	s.old, s.oldState = new(old.Cursor(r.c.pages)), old.state
-	err := s.dir(ctx, dir, "")
-	if err == nil {
-		err = s.summarise(ctx)
-	}
+	err := s.all(ctx, dir, "")
 	if err != nil {
 		s.leave()
 	}

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	iofs "io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
@@ -67,7 +67,7 @@ func (c *Catalogue) loadShared(ctx context.Context, view *archive.Archive, sound
 
 // OpenSaved opens the file that the catalogue of an archive is kept in; io/fs.ErrNotExist: it is
 // not.
-func (c *Catalogue) OpenSaved(ctx context.Context, dir nodes.Dir) (*os.File, error) {
+func (c *Catalogue) OpenSaved(ctx context.Context, dir nodes.Dir) (*cache.LocalFile, error) {
 	now, err := archive.Current(ctx, dir)
 	if err != nil {
 		return nil, err

@@ -125,6 +125,14 @@ func (s *scan) leave() {
 	s.found.KeepRest(s.old)
 }
 
+// all finds what dir, which is called at, is or holds.
+func (s *scan) all(ctx context.Context, dir nodes.Dir, at string) error {
+	if err := s.dir(ctx, dir, at); err != nil {
+		return err
+	}
+	return s.summarise(ctx)
+}
+
 // dir adds what dir, which is called at, is or holds.
 func (s *scan) dir(ctx context.Context, dir nodes.Dir, at string) error {
 	if name, ok := archive.FolderOf(dir); ok {
@@ -367,7 +375,7 @@ func (s *scan) members(ctx context.Context, it *item, c archive.Container) {
 	}
 	view, _ := archive.Of(dir)
 	inner := &scan{c: s.c, view: view, cache: s.cache, inner: true, found: s.found.Beside()}
-	if inner.dir(ctx, dir, r.Path) != nil || inner.summarise(ctx) != nil {
+	if inner.all(ctx, dir, r.Path) != nil {
 		r.Line, r.Open = "", true
 		return
 	}

@@ -91,11 +91,7 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey,
 func (c *Catalogue) part(ctx context.Context, view *archive.Archive, dir nodes.Dir, sink *ledger.Sink) (*survey, error) {
 	s := c.newScan(view, sink)
 	defer s.cache.Close()
-	ctx = cache.Separate(ctx) // each part takes memory for itself
-	if err := s.dir(ctx, dir, ""); err != nil {
-		return nil, err
-	}
-	if err := s.summarise(ctx); err != nil {
+	if err := s.all(cache.Separate(ctx), dir, ""); err != nil { // each part takes memory for itself
 		return nil, err
 	}
 	return s.renewed(s.found.List()), nil

@@ -55,26 +55,7 @@ func (f Folder) Open(_ context.Context, key string) (cache.BehindFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return openFile{file, info.Size()}, nil
-}
-
-// An openFile is a file of a Folder.
-type openFile struct {
-	*os.File
-	size int64
-}
-
-// Size implements cache.BehindFile.
-func (f openFile) Size() int64 { return f.size }
-
-// ReadAt implements cache.BehindFile.
-func (f openFile) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
-	return f.File.ReadAt(p, off)
+	return cache.NewLocalFile(file)
 }
 
 // Store implements Store.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
-	"os"
 
 	"github.com/klauspost/compress/s2"
 
@@ -131,7 +130,7 @@ func (s *copyWriter) commit(ctx context.Context, size int64, hurt *Damage, stamp
 	if err != nil {
 		return nil
 	}
-	local, err := newLocalCopy(f)
+	local, err := cache.NewLocalFile(f)
 	if err != nil {
 		return nil
 	}
@@ -162,30 +161,6 @@ type copyFile struct {
 	size   int64
 	damage *Damage
 	seal   formats.Seal // of what it is a copy of
-}
-
-// A localCopy is the file of a copy in the disk cache.
-type localCopy struct {
-	*os.File
-	info os.FileInfo
-}
-
-// newLocalCopy closes f if it fails.
-func newLocalCopy(f *os.File) (*localCopy, error) {
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &localCopy{f, info}, nil
-}
-
-// Size implements cache.BehindFile.
-func (l *localCopy) Size() int64 { return l.info.Size() }
-
-// ReadAt implements formats.ReaderAt.
-func (l *localCopy) ReadAt(_ context.Context, p []byte, off int64) (int, error) {
-	return l.File.ReadAt(p, off)
 }
 
 // openCopyFile reads the table of the copy called name. It closes f if it fails.

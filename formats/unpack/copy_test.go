@@ -29,7 +29,7 @@ func TestCopyTail(t *testing.T) {
 		t.Fatalf("%+v", done)
 	}
 	defer done.f.Close()
-	whole, err := io.ReadAll(io.NewSectionReader(done.f.(*localCopy).File, 0, 1<<20))
+	whole, err := io.ReadAll(io.NewSectionReader(done.f.(*cache.LocalFile).File, 0, 1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestCopyTail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		local, err := newLocalCopy(file)
+		local, err := cache.NewLocalFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestCopyFrames(t *testing.T) {
 		if _, err := done.f.ReadAt(t.Context(), b[:], off); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := done.f.(*localCopy).WriteAt([]byte{b[0] ^ 1}, off); err != nil {
+		if _, err := done.f.(*cache.LocalFile).WriteAt([]byte{b[0] ^ 1}, off); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := done.frame(t.Context(), 0); err == nil {

@@ -54,13 +54,9 @@ func (s *store) openHere(ctx context.Context, name string) *copyFile {
 	if err != nil {
 		return nil
 	}
-	local, err := newLocalCopy(f)
+	done, err := openCopyFile(ctx, f, name)
 	if err != nil {
-		return nil
-	}
-	done, err := openCopyFile(ctx, local, name)
-	if err != nil {
-		s.disk.Remove(name, local.info)
+		s.disk.Remove(name, f.Info)
 		return nil
 	}
 	s.disk.Used(name)
@@ -123,12 +119,12 @@ func (s *store) commit(ctx context.Context, part *copyWriter, e *end) *copyFile 
 
 // damaged removes a copy whose frames cannot be read.
 func (s *store) damaged(done *copyFile, err error) {
-	local, ok := done.f.(*localCopy)
+	local, ok := done.f.(*cache.LocalFile)
 	if !ok {
 		s.log.Warn("the shared copy cannot be read", "copy", done.name, "err", err)
 		s.bad = true
 		return
 	}
 	s.log.Warn("cache file is damaged and is made again", "path", local.Name(), "err", err)
-	s.disk.Remove(done.name, local.info)
+	s.disk.Remove(done.name, local.Info)
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
-	"os"
 	"slices"
 	"unique"
 
@@ -175,32 +174,29 @@ func Load(disk *cache.Disk, name string, check func([]Record) bool) *List {
 	if err != nil {
 		return newList(nil)
 	}
-	if l := read(f, check); l != nil {
+	if l := read(f.File, f.Size(), check); l != nil {
 		return l
 	}
-	if info, err := f.Stat(); err == nil {
-		disk.Remove(name, info)
-	}
+	disk.Remove(name, f.Info)
 	f.Close()
 	return newList(nil)
 }
 
 // read returns the list in a file, nil if there is none. Its blocks keep the file open.
-func read(f *os.File, check func([]Record) bool) *List {
-	info, err := f.Stat()
-	if err != nil || info.Size() < int64(endSize) {
+func read(f io.ReaderAt, size int64, check func([]Record) bool) *List {
+	end := make([]byte, endSize)
+	at := size - int64(endSize)
+	if at < 0 {
 		return nil
 	}
-	end := make([]byte, endSize)
-	at := info.Size() - int64(endSize)
 	if _, err := f.ReadAt(end, at); err != nil || string(end[sha256.Size+8:]) != magic {
 		return nil
 	}
-	size := binary.LittleEndian.Uint64(end[sha256.Size:])
-	if size > uint64(at) {
+	length := binary.LittleEndian.Uint64(end[sha256.Size:])
+	if length > uint64(at) {
 		return nil
 	}
-	b, err := io.ReadAll(io.NewSectionReader(f, at-int64(size), int64(size)))
+	b, err := io.ReadAll(io.NewSectionReader(f, at-int64(length), int64(length)))
 	if err != nil || sha256.Sum256(b) != [sha256.Size]byte(end) {
 		return nil
 	}
@@ -208,7 +204,7 @@ func read(f *os.File, check func([]Record) bool) *List {
 	if err != nil {
 		return nil
 	}
-	return readDirectory(plain, at-int64(size), f, check)
+	return readDirectory(plain, at-int64(length), f, check)
 }
 
 // minAbout is the least bytes that a block takes in the directory.
