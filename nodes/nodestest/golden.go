@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/diff"
 	"golang.org/x/tools/txtar"
 
 	"recfs/nodes"
@@ -52,8 +52,8 @@ func Golden(t *testing.T, file string, open func(recording []byte) (nodes.Dir, e
 		}
 		return
 	}
-	if diff := cmp.Diff(strings.Split(string(txtar.Format(ar)), "\n"), strings.Split(string(txtar.Format(got)), "\n")); diff != "" {
-		t.Errorf("%s (rewrite with -update): -want +got\n%s", file, diff)
+	if d := diff.Diff("want", txtar.Format(ar), "got", txtar.Format(got)); d != nil {
+		t.Errorf("%s (rewrite with -update):\n%s", file, d)
 	}
 }
 
