@@ -118,15 +118,13 @@ func (c *compactor) open(ctx context.Context, a *archive) (f formats.Format, rec
 	}
 	e, f, o, err := a.recording(ctx, c.source)
 	if err == errNoRecording || err == nil && f.Compact == nil {
-		err = errNotCompacted
+		err = errors.New("only HCRP recordings can be compacted or rescued")
 	}
 	if err != nil {
 		return f, rec, 0, err
 	}
 	return f, o.Recording, modeOfCopy(e, 0o666), nil
 }
-
-var errNotCompacted = errors.New("only HCRP recordings can be compacted or rescued")
 
 // tell says what was written and what could not be.
 func (c *compactor) tell(format string, report *formats.CompactReport) error {

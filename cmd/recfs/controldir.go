@@ -24,7 +24,7 @@ func (r *mountRoot) Lookup(ctx context.Context, name string) (nodes.Entry, error
 
 // A controlDir is .recfs: it makes the files as they are now, with their exact sizes, for each
 // look-up and listing. It is equal to another of the same mount.
-type controlDir struct{ nodes.Deferred[controlFiles] }
+type controlDir struct{ nodes.Deferred[*monitor] }
 
 // Lookup implements nodes.Volatile.
 func (d controlDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
@@ -33,9 +33,3 @@ func (d controlDir) Lookup(ctx context.Context, name string) (nodes.Entry, error
 
 // Snapshot implements nodes.Volatile.
 func (d controlDir) Snapshot(ctx context.Context) (nodes.Dir, error) { return d.Resolve(ctx) }
-
-// controlFiles lead to the files of .recfs as they are now.
-type controlFiles struct{ m *monitor }
-
-// Resolve implements the target of a nodes.Deferred.
-func (c controlFiles) Resolve(context.Context) (nodes.Dir, error) { return c.m.files(), nil }

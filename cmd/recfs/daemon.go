@@ -103,9 +103,6 @@ func findStarter() *starter {
 
 // tell lets the starter go: with success if err is nil.
 func (s *starter) tell(err error) {
-	if s == nil {
-		return
-	}
 	message := daemonReady
 	if err != nil {
 		message = plain(err)

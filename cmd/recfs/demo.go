@@ -88,7 +88,7 @@ func (q *demoRequest) check(args int) error {
 func (q *demoRequest) make(ctx context.Context, e *env, a *archive, args []string) error {
 	recording, format, o, err := a.recording(ctx, args[0])
 	if _, broken := errors.AsType[*archives.NotOpenError](err); broken || err == errNoRecording || err == nil && format.Demo == nil {
-		return errNoDemos
+		return errors.New("only teehistorian recordings have demos")
 	}
 	if err != nil {
 		return err
@@ -111,8 +111,6 @@ func (q *demoRequest) make(ctx context.Context, e *env, a *archive, args []strin
 	about := length(new(d.Length.Milliseconds())) + ", " + d.About
 	return q.write(ctx, e, args[0], demo.Inherit(recording.Attr), about)
 }
-
-var errNoDemos = errors.New("only teehistorian recordings have demos")
 
 // write writes the demo, which was made of the recording called name, and says what it is.
 func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes.Entry, about string) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"maps"
 	"runtime"
@@ -42,15 +43,16 @@ func newMonitor(source string, a *archive) *monitor {
 
 // entry is .recfs.
 func (m *monitor) entry() nodes.Entry {
-	return nodes.Entry{Name: controlName, Attr: nodes.Attr{Time: m.since, Rights: nodes.Private(0o700)}, Dir: controlDir{nodes.Deferred[controlFiles]{Target: controlFiles{m}}}}
+	return nodes.Entry{Name: controlName, Attr: nodes.Attr{Time: m.since, Rights: nodes.Private(0o700)}, Dir: controlDir{nodes.Deferred[*monitor]{Target: m}}}
 }
 
-func (m *monitor) files() nodes.Dir {
+// Resolve returns the files of .recfs as they are now.
+func (m *monitor) Resolve(context.Context) (nodes.Dir, error) {
 	file := func(name string, content []byte) nodes.Entry {
 		return nodes.Entry{Name: name, Attr: nodes.Attr{Time: time.Now(), Rights: nodes.Private(0o600)}, File: nodes.Bytes(content)}
 	}
 	problems, n := m.records.problemLines()
-	return nodes.List(file("stats.json", marshal(m.stats(n))), file("problems.jsonl", problems), file("version.json", marshal(version())))
+	return nodes.List(file("stats.json", marshal(m.stats(n))), file("problems.jsonl", problems), file("version.json", marshal(version()))), nil
 }
 
 func (m *monitor) stats(problems int) mountStats {

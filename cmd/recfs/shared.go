@@ -17,12 +17,9 @@ import (
 	"recfs/nodes"
 )
 
-// indexAtVariable names the shared index where no flag does.
-const indexAtVariable = "RECFS_INDEX_AT"
-
 // openShared puts the shared index that a flag or the environment names behind the cache on disk.
 func (a *archive) openShared(at string) error {
-	if at = cmp.Or(at, os.Getenv(indexAtVariable)); at == "" {
+	if at = cmp.Or(at, os.Getenv("RECFS_INDEX_AT")); at == "" {
 		return nil
 	}
 	if a.options.Disk == nil {

@@ -55,7 +55,8 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 		if !wanted(t.Name) {
 			continue
 		}
-		f := newFile(r.Format().Name, t.Name, filepath.Join(x.dir, PlaceOf(r.Format().Name, t.Name, r.Path))).of(r.Path)
+		format := r.Format().Name
+		f := newFile(format, t.Name, filepath.Join(x.dir, format, t.Name, filepath.FromSlash(parquet.EscapePath(r.Path)))).of(r.Path)
 		if m := readMetadata(f.File); m["recfs.table"] == t.Name {
 			f.Same, f.Err = r.isSame(lineOf(m), r.made(o), func() (string, error) { return sumOf(ctx, o) })
 		}
@@ -65,11 +66,6 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 		files = append(files, *f)
 	}
 	return files, nil
-}
-
-// PlaceOf returns where below a destination the file is of a table of the recording at a path.
-func PlaceOf(format, table, at string) string {
-	return filepath.Join(format, table, filepath.FromSlash(parquet.EscapePath(at)))
 }
 
 // version changes when a file would be another although the recording is the same.

@@ -7,17 +7,15 @@ import (
 	"recfs/formats/internal/parquet"
 )
 
-// hash returns the first 32 bits of the SHA-256 of a path.
-func hash(at string) uint32 {
-	sum := sha256.Sum256([]byte(at))
-	return binary.BigEndian.Uint32(sum[:])
-}
-
 // A Shard is one of several parts of equal size, about, of all recordings.
 type Shard struct{ I, N int } // 1 to N of N
 
-// Has reports whether the recording at a path is in the shard.
-func (s Shard) Has(at string) bool { return int64(hash(at))%int64(s.N) == int64(s.I-1) }
+// Has reports whether the recording at a path is in the shard: by the first 32 bits of the SHA-256
+// of that.
+func (s Shard) Has(at string) bool {
+	sum := sha256.Sum256([]byte(at))
+	return int64(binary.BigEndian.Uint32(sum[:]))%int64(s.N) == int64(s.I-1)
+}
 
 // Places are those that files of recordings have, by their hashes.
 type Places map[[8]byte]struct{}
