@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
 	"recfs/cache"
@@ -48,7 +50,7 @@ func (g *groupWriter) add(ctx context.Context, e *entry) error {
 }
 
 // flush writes the entries added since the last flush: as one row group, or as those of a large
-// recording. A recording that cannot be made is reported and keeps the rows that it had: all is
+// recording. Recordings that cannot be made are reported and keep the rows that they had: all is
 // added again with these.
 func (g *groupWriter) flush(ctx context.Context) error {
 	list := g.pending
@@ -65,13 +67,13 @@ func (g *groupWriter) flush(ctx context.Context) error {
 	default:
 		err = g.large(ctx, first)
 	}
-	bad, ok := errors.AsType[*unmadeError](err)
+	unmade, ok := errors.AsType[unmadeError](err)
 	if !ok {
 		return err
 	}
-	g.fail(bad.of.m, g.table, bad.err)
 	for _, e := range list {
-		if e == bad.of {
+		if why := unmade[e]; why != nil {
+			g.fail(e.m, g.table, why)
 			e = e.before
 		}
 		if e != nil {
@@ -83,13 +85,10 @@ func (g *groupWriter) flush(ctx context.Context) error {
 	return g.flush(ctx)
 }
 
-// An unmadeError says that the rows of a recording cannot be made.
-type unmadeError struct {
-	of  *entry
-	err error
-}
+// An unmadeError says why the rows of recordings cannot be made.
+type unmadeError map[*entry]error
 
-func (e *unmadeError) Error() string { return e.err.Error() }
+func (e unmadeError) Error() string { return fmt.Sprintf("%d recordings cannot be made", len(e)) }
 
 // fill adds rows of a recording.
 func (g *groupWriter) fill(ctx context.Context, b *columnar.Batch, e *entry, from, to int64) error {
@@ -97,7 +96,7 @@ func (g *groupWriter) fill(ctx context.Context, b *columnar.Batch, e *entry, fro
 	if err == nil || cache.IsShort(err) || ctx.Err() != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
-	return &unmadeError{e, err}
+	return unmadeError{e: err}
 }
 
 // small writes one row group.
@@ -115,9 +114,9 @@ func (g *groupWriter) small(ctx context.Context, list []*entry) error {
 	return err
 }
 
-// group makes a row group.
+// group makes a row group, or tells of all recordings for which it cannot be made.
 func (g *groupWriter) group(ctx context.Context, list []*entry) ([]columnar.Vector, int, error) {
-	b, origins := g.batch(list), []columnar.Origin(nil)
+	b, origins, unmade := g.batch(list), []columnar.Origin(nil), unmadeError{}
 	files, err := g.read(list)
 	if err != nil {
 		return nil, 0, err
@@ -129,7 +128,10 @@ func (g *groupWriter) group(ctx context.Context, list []*entry) ([]columnar.Vect
 		var origin columnar.Origin
 		if e.m != nil {
 			origin, err = e.m.origin, g.fill(ctx, b, e, 0, e.rows)
-			if err != nil {
+			if one, ok := errors.AsType[unmadeError](err); ok {
+				maps.Copy(unmade, one)
+				b = g.batch(nil) // whose rows go nowhere
+			} else if err != nil {
 				return nil, 0, err
 			}
 		} else {
@@ -139,6 +141,9 @@ func (g *groupWriter) group(ctx context.Context, list []*entry) ([]columnar.Vect
 		}
 		origin.Rows = int(e.rows)
 		origins = append(origins, origin)
+	}
+	if len(unmade) > 0 {
+		return nil, 0, unmade
 	}
 	return g.named(b, origins), b.Rows(), nil
 }
@@ -185,7 +190,7 @@ func (g *groupWriter) large(ctx context.Context, e *entry) error {
 		if err != nil {
 			g.w.Cut(mark)
 			if cache.IsShort(err) { // others may do with less
-				err = &unmadeError{e, err}
+				err = unmadeError{e: err}
 			}
 			return err
 		}

@@ -355,6 +355,44 @@ func TestMergeBesideLarge(t *testing.T) {
 	}
 }
 
+// Recordings that cannot be made are found in one go, so that those beside them are made twice at
+// most.
+func TestMergeBesideUnmade(t *testing.T) {
+	l, tries := newLake(t, 1, export.ByNone, 1<<20), 0
+	l.root = archive.New(formatstest.OpenLocal(t, l.source), []formats.Format{rec("", func(_ context.Context, w whole, group int) error {
+		switch {
+		case group == 0:
+			tries++
+		case strings.HasPrefix(string(w), "bad"):
+			return errors.New("no rows")
+		}
+		return nil
+	})}, l.cache, archive.Options{})
+	const n = 40
+	for round := range 3 {
+		want := map[string]string{}
+		for i := range n {
+			name, content := fmt.Sprintf("a%02d.rec", i), fmt.Sprintf("%d, round %d", i, round)
+			want[name] = content
+			if round > 0 && i%2 == 0 {
+				content, want[name] = "bad "+content, l.rows[name]
+			}
+			l.files[name] = content
+			put(t, filepath.Join(l.source, name), content)
+		}
+		tries = 0
+		if err := l.merge(export.Shard{I: 1, N: 1}, false, 0); err != nil {
+			t.Fatal(err)
+		}
+		if l.rows = l.read(l.parts()[0]); !maps.Equal(l.rows, want) {
+			t.Errorf("round %d: %q, want %q", round, l.rows, want)
+		}
+		if tries > 2*n {
+			t.Errorf("round %d: %d recordings were made %d times", round, n, tries)
+		}
+	}
+}
+
 // playHistory plays one of the histories of a seed.
 func playHistory(t *testing.T, seed uint64, i int) {
 	t.Helper()
