@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recfs/cache"
+	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/recordings"
 	"recfs/nodes/nodestest"
@@ -101,6 +102,7 @@ func TestRowsOfLongChunk(t *testing.T) {
 	format, in, disk := NewButter(Options{}), formatstest.BytesInput("long.butter", b, time.Unix(1e9, 0)), memoryStore{}
 	formatstest.Keep(&in, disk)
 	var o *recordings.Opened
+	var x formats.Index
 	var c *cache.Cache
 	for range 2 { // the second time with the index there
 		if c != nil {
@@ -111,12 +113,12 @@ func TestRowsOfLongChunk(t *testing.T) {
 		if o, err = recordings.OpenOne(t.Context(), recordings.Source{Format: &format, Input: in}, c, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.Index(t.Context()); err != nil {
+		if x, err = o.Index(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	defer c.Close()
-	all, _, err := readParts(t.Context(), openBytes(t, b), scanned(t, b), 0)
+	all, _, err := readParts(t.Context(), openBytes(t, b), x.(*Index), 0)
 	if err != nil || len(all) != frames {
 		t.Fatal(len(all), err)
 	}

@@ -161,7 +161,7 @@ func TestIndexInUseIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := make([]byte, 256<<10)
+	b := make([]byte, 1<<20)
 	for at := int64(0); at < content.Size(); at += int64(len(b)) {
 		if _, err := content.ReadAt(t.Context(), b, at); err != nil && !errors.Is(err, io.EOF) {
 			t.Fatal(err)
