@@ -242,6 +242,8 @@ func TestFiles(t *testing.T) {
 		{"GET", "/" + strings.Repeat("x", 8<<10), "", 400, "bad path\n"},
 		{"GET", "/a/?format=xml", "", 400, "bad value of format\n"},
 		{"GET", "/a/?limit=10001", "", 400, "bad value of limit\n"},
+		{"GET", "/a/?sizes=2", "", 400, "bad value of sizes\n"},
+		{"GET", "/a/?after=%zz", "", 400, "bad query\n"},
 	} {
 		reply, body, err := s.do(c.method, c.url, strings.Split(c.headers, "\n")...)
 		if reply.StatusCode != c.status || body != c.body || err != nil {
@@ -273,8 +275,12 @@ func TestFiles(t *testing.T) {
 	if _, body, err := s.do("GET", "/damaged/explodes", "Range: bytes=0-0,5-5"); err == nil {
 		t.Errorf("ranges of what panics: %q", body)
 	}
-	if reply, _, _ := s.do("GET", "/link/header.json"); reply.Header.Get("Location") != "./../a/rec.toy/header.json" {
-		t.Errorf("the link leads to %s", reply.Header.Get("Location"))
+	for url, want := range map[string]string{
+		"/link/header.json": "./../a/rec.toy/header.json", "/link?limit=1": "./a/rec.toy/?limit=1", "/a/rec.toy": "./rec.toy/",
+	} {
+		if reply, _, _ := s.do("GET", url); reply.Header.Get("Location") != want {
+			t.Errorf("%s leads to %s", url, reply.Header.Get("Location"))
+		}
 	}
 	if stats := s.Stats(); stats.Requests["GET"] == 0 || stats.Requests["other"] != 1 || stats.Errors == 0 {
 		t.Errorf("%+v", stats)
@@ -349,6 +355,10 @@ func TestAccess(t *testing.T) {
 		reply, _, _ := s.do("GET", "/plain", "Origin: "+origin, "Host: proxy.example", "Authorization: Bearer "+token)
 		if got := reply.Header.Get("Access-Control-Allow-Origin"); got != allowed || reply.StatusCode != 200 {
 			t.Errorf("%s: %d, %q may read", origin, reply.StatusCode, got)
+		}
+		reply, _, _ = s.do("OPTIONS", "/plain", "Origin: "+origin, "Host: proxy.example", "Access-Control-Request-Method: GET")
+		if got := reply.Header.Get("Access-Control-Allow-Methods"); (got == "GET, HEAD") != (allowed != "") {
+			t.Errorf("%s: %d, may send %q", origin, reply.StatusCode, got)
 		}
 	}
 }

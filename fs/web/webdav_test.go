@@ -44,6 +44,9 @@ func TestPropfind(t *testing.T) {
 			t.Errorf("%d, no %s in\n%s", status, want, body)
 		}
 	}
+	if status, _ := ask("/plain/", "0", ""); status != 404 {
+		t.Errorf("a file with a slash: %d", status)
+	}
 	if _, body := ask("/a/rec.toy", "0", ""); strings.Count(body, "<D:response>") != 1 || !strings.Contains(body, "/a/rec.toy/</D:href>") {
 		t.Error(body)
 	}
