@@ -52,19 +52,19 @@ func (w Way) Path() string {
 	if len(w.Entries) == 1 {
 		return "."
 	}
-	var b strings.Builder
-	for _, e := range w.Entries[1:] {
-		if b.Len() > 0 {
-			b.WriteByte('/')
+	path := make([]byte, 0, 256)
+	for i, e := range w.Entries[1:] {
+		if i > 0 {
+			path = append(path, '/')
 		}
-		b.WriteString(e.Name)
+		path = append(path, e.Name...)
 	}
-	return b.String()
+	return string(path)
 }
 
 // Version names the version of the last entry; "" if nothing tells it.
 func (w Way) Version(ctx context.Context) (string, error) {
-	var all []byte
+	all := make([]byte, 0, 512)
 	below := w.Path()
 	for i, e := range w.Entries {
 		if i > 0 {
