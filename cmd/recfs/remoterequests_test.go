@@ -257,7 +257,7 @@ func TestRemoteRequests(t *testing.T) {
 // TestRemoteMany finds players of a bucket of very many keys that a shared index knows, with as
 // many LISTs as these take.
 func TestRemoteMany(t *testing.T) {
-	folders := nodestest.Times(10_000, 500)
+	folders := nodestest.Times(2000, 500)
 	bucket := &fakeBucket{content: map[string][]byte{}}
 	sample, err := os.ReadFile(filepath.Join(samples, "teehistorian/reload-20.1.teehistorian"))
 	must(t, err)

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	seekable "github.com/SaveTheRbtz/zstd-seekable-format-go/pkg"
@@ -222,6 +223,14 @@ func checkRandomReads(t *testing.T, root nodes.Dir, name, dir string) {
 // and in every mount.
 func TestCompressedBomb(t *testing.T) {
 	nodestest.Long(t)
+	now := time.Now()
+	synctest.Test(t, func(t *testing.T) { // streams are closed when nobody has read them for a while
+		time.Sleep(time.Until(now)) // which the kernel's clock says of files
+		testCompressedBomb(t)
+	})
+}
+
+func testCompressedBomb(t *testing.T) {
 	dir, disk := t.TempDir(), t.TempDir()
 	bomb := packZstd(t, append([]byte("REC"), make([]byte, 80<<20)...))
 	write(t, dir, "bomb.rec.zst", string(bomb))
@@ -229,7 +238,7 @@ func TestCompressedBomb(t *testing.T) {
 	write(t, dir, "bomb.zip", string(packZip(t, zip.Deflate, entry{"in.stream", "REC" + string(make([]byte, 80<<20))})))
 	var want map[string]string
 	for _, disk := range []string{disk, disk, ""} {
-		root, c := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
+		root, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 		for range 2 {
 			got := show(t, root)
 			if want == nil {
@@ -237,11 +246,7 @@ func TestCompressedBomb(t *testing.T) {
 			}
 			wantTree(t, got, want)
 		}
-		// Who wants all memory has the streams closed that nobody reads, and with them go copies that are
-		// not whole: their memory is free before their files are gone.
-		if err := c.Do(t.Context(), 1<<30, func(context.Context) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		// With streams that nobody reads go copies that are not whole.
 		nodestest.Eventually(t, "the end of copies", func() bool { return len(below(disk, "tmp-*")) == 0 })
 		if disk != "" && copies(t, disk) != 0 {
 			t.Error("the bomb is in the disk cache")
