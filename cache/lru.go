@@ -185,8 +185,12 @@ func (r *Ref[K, V]) Release() {
 // Forget ends one use of a value that is not likely to be used again: if nobody else uses it, it is
 // not kept.
 func (r *Ref[K, V]) Forget() {
+	r.l.mu.Lock()
+	if r.users == 1 {
+		r.l.drop(r)
+	}
+	r.l.mu.Unlock()
 	r.Release()
-	r.l.Drop(r.key)
 }
 
 // Discard ends one use of a value that has failed: whoever asks from now on has it opened anew.

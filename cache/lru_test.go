@@ -150,17 +150,18 @@ func TestLRUDiscards(t *testing.T) {
 		}
 		return r
 	}
-	first, second := acquire(), acquire()
+	first, second, last := acquire(), acquire(), acquire()
 	first.Discard()
 	third := acquire()
 	if o.opens.Load() != 2 || o.active.Load() != 2 {
 		t.Errorf("opened %d times, %d open while a failed one is in use", o.opens.Load(), o.active.Load())
 	}
 	second.Discard()
+	third.Release()
+	last.Forget()
 	if o.active.Load() != 1 || l.Len() != 1 {
 		t.Errorf("%d open, %d kept after its last use", o.active.Load(), l.Len())
 	}
-	third.Release()
 	if l.DropIf(1, func(v *opened) bool { return v == first.Value }) || l.Len() != 1 {
 		t.Error("what failed took the value with it that was opened after it")
 	}

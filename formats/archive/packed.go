@@ -158,8 +158,8 @@ func (a *Archive) recordingOf(k recordingKey) recordings.Source {
 }
 
 // claimedOf returns a recording for a caller that looks at no more than its head, or at why it does
-// not open. If it lies in a
-// container and its size would have to be measured, it has the size that the container states.
+// not open. If it lies in a container and its size would have to be measured, it has the size that
+// the container states.
 func (a *Archive) claimedOf(k recordingKey) recordings.Source {
 	src := a.recordingOf(k)
 	src.Broken = nil

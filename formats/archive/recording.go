@@ -140,7 +140,7 @@ func (k recordingKey) stamp() formats.Stamp {
 	return s
 }
 
-// treeCost is what an opened container counts for in the cache.
+// treeCost is what an opened container or compressed stream counts for in the cache.
 const treeCost = 16 << 10
 
 // notOpened shows a recording that is damaged too badly as raw and error.txt.
