@@ -32,17 +32,9 @@ func busyError(err error, users []string) error {
 	return fmt.Errorf("%w: in use by %s; 'recfs umount -l' detaches it all the same", err, strings.Join(users, ", "))
 }
 
-// usersBelow names who uses the mount at dir, as far as this user may know.
-func usersBelow(dir string) []string {
-	dir = linkTarget(dir)
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	return usersOf("/proc", dir)
-}
-
-// usersOf names the processes that have something open below dir or stand in it. It reads links
-// alone, and asks no server. Proc is where the process file system is.
+// usersOf names the processes that have something open below dir or stand in it, as far as this
+// user may know. It reads links alone, and asks no server. Proc is where the process file system
+// is.
 func usersOf(proc, dir string) (users []string) {
 	entries, err := os.ReadDir(proc)
 	if err != nil {
@@ -74,7 +66,7 @@ func servesFUSE(process string) bool {
 func useOf(process, dir string) string {
 	below := func(link string) (string, bool) {
 		at, err := os.Readlink(filepath.Join(process, link))
-		return at, err == nil && contains(dir, at)
+		return at, err == nil && filepath.IsAbs(at) && contains(dir, at)
 	}
 	if at, ok := below("cwd"); ok && !servesFUSE(process) {
 		return "its working directory is " + at

@@ -112,13 +112,7 @@ func checkTarget(name, target string) error {
 	if err != nil {
 		return notWritten(target, err)
 	}
-	if source, err = filepath.Abs(source); err != nil {
-		return err
-	}
-	real, err := filepath.Abs(linkTarget(filepath.Join(dir, filepath.Base(target))))
-	if err != nil {
-		return err
-	}
+	real := linkTarget(filepath.Join(dir, filepath.Base(target)))
 	if contains(source, real) || sameFile(source, real) {
 		return fmt.Errorf("%s is the source, or lies in it", target)
 	}

@@ -34,20 +34,13 @@ func newMapresSearch(flag string) (s mapresSearch, err error) {
 	case "":
 		s.beside = true
 		for _, dir := range gameData() {
-			s.names = append(s.names, filepath.Join(dir, mapresDir))
+			at := filepath.Join(dir, mapresDir)
+			s.names, s.dirs = append(s.names, at), append(s.dirs, os.DirFS(at))
 		}
 	default:
-		if _, err := flagDir(flag); err != nil {
-			return s, err
-		}
-		s.names = []string{flag}
-	}
-	for _, name := range s.names {
-		abs, err := filepath.Abs(name)
-		if err != nil {
-			return s, err
-		}
-		s.dirs = append(s.dirs, os.DirFS(abs))
+		dir, err := flagDir(flag)
+		s.names, s.dirs = []string{flag}, []iofs.FS{dir}
+		return s, err
 	}
 	return s, nil
 }

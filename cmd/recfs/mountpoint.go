@@ -57,7 +57,7 @@ var passing = time.Second
 func unmount(dir string, lazy bool) error {
 	err := fs.Unmount(dir, lazy)
 	for end := time.Now().Add(passing); isBusy(err); err = fs.Unmount(dir, lazy) {
-		if users := usersBelow(dir); len(users) > 0 || time.Now().After(end) {
+		if users := usersOf("/proc", linkTarget(dir)); len(users) > 0 || time.Now().After(end) {
 			return busyError(err, users)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -79,10 +79,8 @@ func (f *archiveFlags) checkShown(dir string) error {
 		written = append(written, cacheDir)
 	}
 	for _, name := range written {
-		if name == "" {
-			continue
-		}
-		if at, err := filepath.Abs(name); err == nil && contains(linkTarget(dir), linkTarget(at)) {
+		at, err := filepath.Abs(name)
+		if name != "" && err == nil && contains(linkTarget(dir), linkTarget(at)) {
 			return fmt.Errorf("a mount on %s would hide %s, which recfs writes to", dir, name)
 		}
 	}

@@ -85,8 +85,11 @@ func linkTarget(name string) string {
 	return name
 }
 
-// contains reports whether name is dir or is inside it.
+// contains reports whether name is dir or is inside it. Nothing is known of a path in a working
+// directory that is gone.
 func contains(dir, name string) bool {
+	dir, _ = filepath.Abs(dir)
+	name, _ = filepath.Abs(name)
 	rel, err := filepath.Rel(dir, name)
 	return err == nil && filepath.IsLocal(rel)
 }
