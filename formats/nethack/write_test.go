@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"sync"
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
@@ -208,12 +209,20 @@ func encodeBeta3(ops []op, sum uint32) []byte {
 	return w.b
 }
 
+// zlibWriters are not in use: to make one takes longer than to write a blob.
+var zlibWriters = sync.Pool{New: func() any {
+	w, _ := zlib.NewWriterLevel(nil, zlib.BestCompression)
+	return w
+}}
+
 // encodeBlob writes a blob the way the game does, compressed only if that is shorter.
 func encodeBlob(data []byte, comp compression) string {
 	switch comp {
 	case zlibStream:
 		var z bytes.Buffer
-		w, _ := zlib.NewWriterLevel(&z, zlib.BestCompression)
+		w := zlibWriters.Get().(*zlib.Writer)
+		defer zlibWriters.Put(w)
+		w.Reset(&z)
 		w.Write(data)
 		w.Close()
 		if prefix := fmt.Sprintf("$%d$", len(data)); len(prefix)+z.Len() < len(data) {
