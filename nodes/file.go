@@ -6,26 +6,16 @@ import (
 	"io"
 )
 
-type bytesFile struct{ b []byte }
-
 // Bytes returns a File with the content b, which must not change.
-func Bytes(b []byte) File { return &bytesFile{b} }
-
-func (f *bytesFile) Size(context.Context) (int64, error)   { return int64(len(f.b)), nil }
-func (f *bytesFile) Open(context.Context) (Content, error) { return BytesContent(f.b), nil }
-
-type section struct {
-	r      ReaderAt
-	off, n int64
-}
+func Bytes(b []byte) File { return known(BytesContent(b)) }
 
 // Section returns a File that shows n bytes of r from off on, without
 // copying them.
-func Section(r ReaderAt, off, n int64) File { return &section{r, off, n} }
+func Section(r ReaderAt, off, n int64) File { return known(SectionContent(r, off, n)) }
 
-func (f *section) Size(context.Context) (int64, error) { return f.n, nil }
-func (f *section) Open(context.Context) (Content, error) {
-	return SectionContent(f.r, f.off, f.n), nil
+// known returns a File of what need not be opened.
+func known(c Content) File {
+	return Stream(c.Size(), func(context.Context) (Content, error) { return c, nil })
 }
 
 type stream struct {
@@ -112,14 +102,8 @@ func Failing(err error) File {
 // LazyFile returns the File that open returns, asked for at every operation,
 // so open must be cheap once its result exists: the Get of a Memo.
 func LazyFile(open func(context.Context) (File, error)) File {
-	return &DeferredFile[*fileOpener]{&fileOpener{open}}
+	return &DeferredFile[*opener[File]]{&opener[File]{open}}
 }
-
-type fileOpener struct {
-	open func(context.Context) (File, error)
-}
-
-func (o *fileOpener) Resolve(ctx context.Context) (File, error) { return o.open(ctx) }
 
 // A DeferredFile is the File that Target resolves to, at every operation, as
 // a [Deferred] is for directories.

@@ -95,11 +95,16 @@ func (u *unlistedEntry) Find(ctx context.Context, name string) (int, error) {
 // Lazy returns a Dir that is made when it is first looked into. It calls
 // open for every operation, so open must be cheap once its result exists:
 // the Get of a Memo.
-func Lazy(open func(context.Context) (Dir, error)) Dir { return &Deferred[opener]{open} }
+func Lazy(open func(context.Context) (Dir, error)) Dir {
+	return &Deferred[*opener[Dir]]{&opener[Dir]{open}}
+}
 
-type opener func(context.Context) (Dir, error)
+// An opener resolves to what a function returns.
+type opener[T any] struct {
+	open func(context.Context) (T, error)
+}
 
-func (o opener) Resolve(ctx context.Context) (Dir, error) { return o(ctx) }
+func (o *opener[T]) Resolve(ctx context.Context) (T, error) { return o.open(ctx) }
 
 // A Deferred is the Dir that Target resolves to, at every operation. It is
 // equal to another with an equal target.

@@ -16,7 +16,7 @@ const uncounted = 64 << 10
 
 // Files are the open files, by what tells them apart.
 type Files[K comparable] struct {
-	lru  *cache.LRU[K, *content]
+	*cache.LRU[K, *content]
 	once bool
 }
 
@@ -41,7 +41,7 @@ func (c *content) close() {
 // Read calls read with the content of a file, which is opened unless it is open. read tells how
 // many bytes it gave from off on. A file of which a read failed is opened anew for the next one.
 func (f Files[K]) Read(ctx context.Context, key K, file nodes.File, off int64, read func(nodes.Content) (n int, err error)) error {
-	c, err := f.lru.Acquire(ctx, key, func(ctx context.Context) (*content, error) { return f.open(ctx, key, file) })
+	c, err := f.Acquire(ctx, key, func(ctx context.Context) (*content, error) { return f.open(ctx, key, file) })
 	if err != nil {
 		return err
 	}
@@ -70,19 +70,10 @@ func (f Files[K]) open(ctx context.Context, key K, file nodes.File) (*content, e
 			c.close()
 			return nil, err
 		}
-		c.held.Keep(func() bool { return f.lru.DropIf(key, func(kept *content) bool { return kept == c }) })
+		c.held.Keep(func() bool { return f.DropIf(key, func(kept *content) bool { return kept == c }) })
 	}
 	return c, nil
 }
-
-// Drop closes a file unless somebody reads it.
-func (f Files[K]) Drop(key K) { f.lru.Drop(key) }
-
-// Len returns how many are open.
-func (f Files[K]) Len() int { return f.lru.Len() }
-
-// Close closes all.
-func (f Files[K]) Close() { f.lru.Close() }
 
 // cover returns what a read of the bytes from start to before end adds to the sum of a content.
 // Where one read ends and another begins, what they add cancels out. So the sum becomes that of a
