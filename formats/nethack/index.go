@@ -1,9 +1,9 @@
 package nethack
 
 import (
-	"fmt"
 	"sort"
 
+	"recfs/formats"
 	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
 )
@@ -14,27 +14,14 @@ const (
 	maxProblems = 100_000
 )
 
-// A problem is damage found by the index pass.
-type problem struct {
-	code    problemCode
-	off     int64
-	chunk   int // -1: none
-	message string
-	count   int // of lost saves
-}
-
-type problemCode uint8
-
+// The codes of problems.
 const (
-	badSave problemCode = iota
-	lostSaves
-	badLine
-	clockMismatch
-	tooLong // what stands between two saves is not shown
-	problemCodes
+	badSave       = "bad_save"
+	lostSaves     = "lost_saves"
+	badLine       = "bad_line"
+	clockMismatch = "clock_mismatch"
+	tooLong       = "too_long" // what stands between two saves is not shown
 )
-
-var problemNames = [problemCodes]string{"bad_save", "lost_saves", "bad_line", "clock_mismatch", "too_long"}
 
 // A mark is how far the durable part of an index reaches: to the end of its last save line. What
 // follows is an action under way, which is read again when the log has grown.
@@ -42,7 +29,7 @@ type mark struct {
 	lines, commands int
 	problems        int
 	unlisted        int   // problems beyond maxProblems
-	open            int   // problem that counts the diffs without a save, -1: none
+	open, lost      int   // problem that counts the diffs without a save, -1: none; how many there are
 	firstStep       int64 // offset of the first time step, -1: none yet
 }
 
@@ -52,7 +39,7 @@ type index struct {
 	header   *header
 	ticks    tickList
 	chunks   packed // first tick of each
-	problems []problem
+	problems []formats.Problem
 	at       mark // at the last tick
 	now      mark // at the end
 
@@ -89,14 +76,6 @@ func (x *index) reach() int64 {
 	return x.header.size
 }
 
-// text returns what a problem says to a person.
-func (p *problem) text() string {
-	if p.code == lostSaves {
-		return fmt.Sprintf("diffs without a save to start from: %d", p.count)
-	}
-	return p.message
-}
-
 // chunkOf returns the chunk of a tick.
 func (x *index) chunkOf(n int) int {
 	return sort.Search(x.chunks.rows, func(i int) bool { return x.chunks.number(i) > n }) - 1
@@ -131,14 +110,14 @@ func (x *index) zoneAt(off int64, tz int32) int32 {
 const (
 	tickCost    = 52
 	nameCost    = 16
-	problemCost = 64
+	problemCost = 96
 )
 
 // Memory is about how many bytes the index keeps alive.
 func (x *index) Memory() int64 {
 	n := 512 + len(x.tail) + int(x.chunks.memory()+x.ticks.memory()+x.names.memory())
 	for i := range x.problems {
-		n += problemCost + len(x.problems[i].message)
+		n += problemCost + len(x.problems[i].Message)
 	}
 	return int64(n) + x.heroes.Cost() + 2*x.commands.Cost()
 }

@@ -14,11 +14,8 @@ var errIndex = errors.New("the saved index does not fit the log")
 // The saved index: each part has its bytes in the comment of the function that writes it, and after
 // that the one that reads it. Numbers are varints where nothing else is said.
 
-// The least bytes that an element of a list takes, from the rulers below.
-const (
-	minTick    = 8
-	minProblem = 5
-)
+// minTick is the least bytes that a tick takes, from the ruler below.
+const minTick = 8
 
 // Append appends the saved form of an index.
 func (x *index) Append(b []byte) []byte {
@@ -32,20 +29,18 @@ func (x *index) Append(b []byte) []byte {
 // code writes or reads what does not change when the log grows, and the lines after the last save,
 // of which the rest is made again.
 //
-//	| recovery count | lines | commands | problems not listed | open problem + 1 |
+//	| recovery count | lines | commands | problems not listed | open problem + 1 | its saves |
 //	| offset of the first time step + 1 | count | tick … | dungeon text | depth zigzag |
 //	| count | problem … | heroes | commands |
 //	| size of the log | [tail blob] |
 //
 // heroes and commands are what rowcount.Counter writes.
-//
-// problem: | code u8 | offset | chunk + 1 | count | message text |
 func (x *index) code(c indexfile.Codec, size *int64, tail **[]byte) {
 	m := x.at
 	m.open++
 	m.firstStep++
 	count, ticks := int64(x.header.count), x.ticks.len()
-	c.Values(&count, &m.lines, &m.commands, &m.unlisted, &m.open, &m.firstStep, &ticks)
+	c.Values(&count, &m.lines, &m.commands, &m.unlisted, &m.open, &m.lost, &m.firstStep, &ticks)
 	if c.R != nil && (count != int64(x.header.count) || ticks > min(maxTicks, c.R.Len()/minTick)) {
 		c.R.Fail("%d ticks, and a recovery count of %d", ticks, count)
 		ticks = 0
@@ -53,13 +48,7 @@ func (x *index) code(c indexfile.Codec, size *int64, tail **[]byte) {
 	x.codeTicks(c, ticks)
 	c.Values(&x.dungeon, &x.depth)
 	problems := x.problems[:min(x.at.problems, len(x.problems))]
-	indexfile.List(c, &problems, minProblem, func(p *problem) {
-		chunk := p.chunk + 1
-		indexfile.Uint(c, &p.code, problemCodes-1)
-		if c.Values(&p.off, &chunk, &p.count, &p.message); c.R != nil {
-			p.chunk = chunk - 1
-		}
-	})
+	c.Problems(&problems)
 	rowcount.Code(c, &x.heroes, heroesColumns)
 	rowcount.Code(c, &x.commands, commandsColumns)
 	c.Values(size)
@@ -163,14 +152,16 @@ func (x *index) sound() bool {
 		return false
 	case m.unlisted != 0 && (m.problems < maxProblems || m.unlisted < 0 || m.unlisted > 4*lines):
 		return false
+	case m.lost < 0, m.lost > lines:
+		return false
 	case m.firstStep != -1 && (m.firstStep < x.header.size || m.firstStep >= x.reach()):
 		return false
-	case m.open < -1, m.open >= len(x.problems), m.open >= 0 && x.problems[m.open].code != lostSaves:
+	case m.open < -1, m.open >= len(x.problems), m.open >= 0 && x.problems[m.open].Code != lostSaves:
 		return false
 	}
 	for i := range x.problems {
 		p := &x.problems[i]
-		if p.off < 0 || p.off > x.reach() || p.chunk < -1 || p.chunk >= x.chunks.rows || p.count < 0 || p.count > lines {
+		if p.Offset < 0 || p.Offset > x.reach() || p.Chunk == nil || *p.Chunk < 0 || *p.Chunk >= x.chunks.rows {
 			return false
 		}
 	}

@@ -106,8 +106,12 @@ func saveSums(t testing.TB, x *index, log []byte) map[int64]string {
 }
 
 func codes(x *index) (list []string) {
-	for _, p := range slices.SortedStableFunc(slices.Values(x.problems), func(a, b problem) int { return cmp.Compare(a.off, b.off) }) {
-		list = append(list, fmt.Sprintf("%s@%d/%d", problemNames[p.code], x.lineOf(p.off), p.chunk))
+	for _, p := range slices.SortedStableFunc(slices.Values(x.problems), func(a, b formats.Problem) int { return cmp.Compare(a.Offset, b.Offset) }) {
+		chunk := -1
+		if p.Chunk != nil {
+			chunk = *p.Chunk
+		}
+		list = append(list, fmt.Sprintf("%s@%d/%d", p.Code, x.lineOf(p.Offset), chunk))
 	}
 	return list
 }

@@ -233,24 +233,25 @@ func (p *indexer) lose(off int64) {
 		if !p.problem(lostSaves, off, "") {
 			return
 		}
-		p.now.open = len(p.problems) - 1
+		p.now.open, p.now.lost = len(p.problems)-1, 0
 	}
-	p.problems[p.now.open].count++
+	p.now.lost++
+	p.problems[p.now.open].Message = fmt.Sprintf("diffs without a save to start from: %d", p.now.lost)
 }
 
 // problem notes damage, if there is room for it.
-func (p *indexer) problem(code problemCode, off int64, message string) bool {
+func (p *indexer) problem(code string, off int64, message string) bool {
 	if len(p.problems) == maxProblems {
 		p.now.unlisted++
 		return false
 	}
-	p.problems = append(p.problems, problem{code: code, off: off, chunk: -1, message: message})
+	p.problems = append(p.problems, formats.Problem{Code: code, Offset: off, Message: message})
 	return true
 }
 
 // place tells the problems since the last save line their chunk.
 func (p *indexer) place() {
 	for i := p.at.problems; i < len(p.problems); i++ {
-		p.problems[i].chunk = p.chunks.rows - 1
+		p.problems[i].Chunk = new(p.chunks.rows - 1)
 	}
 }

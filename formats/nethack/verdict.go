@@ -13,7 +13,7 @@ const endGameOver = "game_over"
 // whole reports whether nothing of the game is missing or unreadable. A save that disagrees about
 // the time takes nothing away. Problems beyond the end of the list may be of any kind.
 func (x *index) whole() bool {
-	return x.now.unlisted == 0 && !slices.ContainsFunc(x.problems, func(p problem) bool { return p.code != clockMismatch })
+	return x.now.unlisted == 0 && !slices.ContainsFunc(x.problems, func(p formats.Problem) bool { return p.Code != clockMismatch })
 }
 
 // ending says how the log ends.
@@ -33,15 +33,7 @@ func (x *index) ending() string {
 
 // problemList returns the problems by offset.
 func (x *index) problemList() []formats.Problem {
-	list := make([]formats.Problem, 0, len(x.problems))
-	for i := range x.problems {
-		p := &x.problems[i]
-		q := formats.Problem{Code: problemNames[p.code], Offset: p.off, Message: p.text()}
-		if p.chunk >= 0 {
-			q.Chunk = &p.chunk
-		}
-		list = append(list, q)
-	}
+	list := append([]formats.Problem{}, x.problems...)
 	slices.SortStableFunc(list, func(a, b formats.Problem) int { return cmp.Compare(a.Offset, b.Offset) })
 	if x.now.unlisted > 0 {
 		list[len(list)-1].Message += fmt.Sprintf("; %d more problems are not listed", x.now.unlisted)

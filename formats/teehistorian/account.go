@@ -91,7 +91,7 @@ func (b *builder) foldActive(a *active) {
 func (b *builder) countAnomaly(e *event) {
 	b.anomalies++
 	if b.anomalies <= maxAnomalies {
-		b.problem(problem{code: "anomaly", offset: e.offset, message: e.anomaly.String()})
+		b.problem("anomaly", e.offset, e.anomaly.String())
 	}
 }
 
@@ -153,7 +153,7 @@ func (b *builder) accountExtension(e *event) {
 	p := &e.payload
 	b.counts.extensions[p.typ.event]++
 	if p.short {
-		b.problem(problem{code: "short_payload", offset: e.offset, message: "fields of " + p.typ.event + " are missing"})
+		b.problem("short_payload", e.offset, "fields of "+p.typ.event+" are missing")
 		return
 	}
 	switch p.typ.event {

@@ -39,7 +39,7 @@ type index struct {
 	records   int64
 	anomalies int64
 	counts    counts
-	problems  []problem
+	problems  []formats.Problem
 	chunks    []chunk
 	stays     []*stay
 	practice  []practiceChange
@@ -61,14 +61,6 @@ type index struct {
 type counts struct {
 	kinds      [12]int64 // by -kind
 	extensions map[string]int64
-}
-
-// A problem is an element of problems in index.json. The pass goes on with it, or ends.
-type problem struct {
-	code    string
-	offset  int64
-	message string
-	final   bool // it says how the records end
 }
 
 // A chunk is a stretch of records that begins with a tick.
@@ -285,13 +277,11 @@ func (x *index) stateAt(k int, version1 bool) (state, decoder, error) {
 
 // problemList returns the problems for index.json.
 func (x *index) problemList() []formats.Problem {
-	list := make([]formats.Problem, 0, len(x.problems))
-	for _, p := range x.problems {
-		q := formats.Problem{Code: p.code, Offset: p.offset, Message: p.message}
-		if k, ok := x.chunkAt(p.offset); ok {
-			q.Chunk = &k
+	list := append([]formats.Problem{}, x.problems...)
+	for i := range list {
+		if k, ok := x.chunkAt(list[i].Offset); ok {
+			list[i].Chunk = &k
 		}
-		list = append(list, q)
 	}
 	return list
 }

@@ -26,7 +26,7 @@ func (x *index) check(size int64) error {
 		}
 	}
 	for _, p := range x.problems {
-		if p.offset < 0 {
+		if p.Offset < 0 {
 			return x.wrong("the place of a problem")
 		}
 	}

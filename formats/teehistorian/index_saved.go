@@ -18,7 +18,6 @@ import (
 // The fewest bytes that an element of each list takes, by the layouts below.
 const (
 	minExtension = 1 + 1
-	minProblem   = 1 + 1 + 1 + 1
 	minText      = 1
 	minStay      = 15 + 2*tables
 	minFinish    = 1 + 1 + 1 + 1 + 1 + 1
@@ -60,7 +59,6 @@ func decodeIndex(b []byte) (*index, error) {
 //	| tail checkpoint | last zigzag | count | activity … |
 //
 // extension: | event text | number |
-// problem: | code text | offset | message text | final bool |
 // practice change: | offset | team zigzag | on bool |
 // lines: | size | packed blob |
 // finish: | tick | time zigzag | stay zigzag | id zigzag | name | team bool |
@@ -68,7 +66,7 @@ func (x *index) code(c indexfile.Codec) {
 	c.Values(&x.start, &x.bytes, &x.end, &x.records, &x.anomalies)
 	codeSizes(c, x.counts.kinds[:])
 	x.counts.code(c)
-	indexfile.List(c, &x.problems, minProblem, func(p *problem) { c.Values(&p.code, &p.offset, &p.message, &p.final) })
+	c.Problems(&x.problems)
 	indexfile.List(c, &x.texts.list, minText, func(s *string) { c.Values(s) })
 	indexfile.Uint(c, &x.texts.settled, len(x.texts.list))
 	shared := interner{}
@@ -226,5 +224,5 @@ func (x *index) Memory() int64 {
 	for i := range x.lines {
 		n += len(x.lines[i].packed) + 48
 	}
-	return int64(n + 64*len(x.problems) + 24*len(x.practice) + 32*cap(x.finishes))
+	return int64(n + 96*len(x.problems) + 24*len(x.practice) + 32*cap(x.finishes))
 }

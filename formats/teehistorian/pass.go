@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"recfs/formats"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/jsonenc"
 )
@@ -160,10 +161,10 @@ func (b *builder) stop(err error) error {
 		b.end = endUnfinished
 	case errors.Is(err, errShort):
 		b.end = endCut
-		b.problem(problem{"truncated", at, "the recording ends inside this record", true})
+		b.problem(codeTruncated, at, "the recording ends inside this record")
 	case errors.Is(err, errBad):
 		b.end = endDamaged
-		b.problem(problem{"bad_record", at, err.Error(), true})
+		b.problem(codeBadRecord, at, err.Error())
 	default:
 		return err
 	}
@@ -178,12 +179,21 @@ func (b *builder) checkTrailing() error {
 		}
 	}
 	if b.scan.pos < len(b.scan.buf) {
-		b.problem(problem{"trailing_bytes", b.scan.position(), "bytes behind FINISH are not decoded", true})
+		b.problem(codeTrailing, b.scan.position(), "bytes behind FINISH are not decoded")
 	}
 	return nil
 }
 
-func (b *builder) problem(p problem) { b.problems = append(b.problems, p) }
+func (b *builder) problem(code string, offset int64, message string) {
+	b.problems = append(b.problems, formats.Problem{Code: code, Offset: offset, Message: message})
+}
+
+// The codes of problems that say how the records end. A pass that goes on finds them again.
+const (
+	codeTruncated = "truncated"
+	codeBadRecord = "bad_record"
+	codeTrailing  = "trailing_bytes"
+)
 
 // startTick begins a tick, and a chunk if it is time for one, with a record that is not applied
 // yet.
@@ -301,7 +311,9 @@ func (b *builder) finish() {
 
 // reopen opens the last chunk of the index again, and drops what was said about its end.
 func (b *builder) reopen() {
-	b.problems = slices.DeleteFunc(b.problems, func(p problem) bool { return p.final })
+	b.problems = slices.DeleteFunc(b.problems, func(p formats.Problem) bool {
+		return p.Code == codeTruncated || p.Code == codeBadRecord || p.Code == codeTrailing
+	})
 	if len(b.chunks) == 0 {
 		return
 	}
