@@ -2,6 +2,7 @@ package nethack
 
 import (
 	"slices"
+	"strings"
 
 	"recfs/formats/columnar"
 )
@@ -32,11 +33,9 @@ var heroesColumns = slices.Concat(
 	columnar.Required(columnar.Bool, "swallowed", "in_water", "hiding", "invulnerable", "quest_completed",
 		"invocation_done", "entered_gehennom", "killed_wizard", "ascended"),
 	columnar.Optional(columnar.Text, "occupation"),
-	columnar.Required(columnar.Int32, "attr_str", "attr_int", "attr_wis", "attr_dex", "attr_con", "attr_cha",
-		"conduct_food", "conduct_vegan", "conduct_vegetarian", "conduct_gnostic", "conduct_weapon_hit",
-		"conduct_killer", "conduct_illiterate", "conduct_polypile", "conduct_polyself", "conduct_wish",
-		"conduct_artifact_wish", "conduct_genocide", "conduct_elbereth", "conduct_pudding_split",
-		"conduct_lost_alignment", "dungeon"),
+	columnar.Required(columnar.Int32, "attr_str", "attr_int", "attr_wis", "attr_dex", "attr_con", "attr_cha"),
+	columnar.Required(columnar.Int32, strings.Fields("conduct_"+strings.ReplaceAll(conductKeys, " ", " conduct_"))...),
+	columnar.Required(columnar.Int32, "dungeon"),
 	columnar.Optional(columnar.Text, "dungeon_name"),
 	columnar.Required(columnar.Int32, "dungeon_level", "depth", "x", "y"),
 )
@@ -96,7 +95,7 @@ func addTurn(b *columnar.Batch, turn int32) { columnar.AddIf(b, turn >= 0, b.Int
 
 // heroRow adds the hero of tick n, in a timezone.
 func heroRow(b *columnar.Batch, n int, t tick, zone int32, d *heroState) {
-	h, a, c, l := &d.hero, &d.attributes, &d.conducts, &d.location
+	h, a, l := &d.hero, &d.attributes, &d.location
 	b.Int64(int64(n))
 	b.Int32(t.turn)
 	addTime(b, t.clock, zone)
@@ -107,9 +106,8 @@ func heroRow(b *columnar.Batch, n int, t tick, zone int32, d *heroState) {
 	columnar.AddOptional(b, h.Alignment, b.Text)
 	addNumbers(b, h)
 	b.Text(h.Occupation)
-	b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha),
-		c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
-		c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment)
+	b.Int32s(int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha))
+	b.Int32s(d.conducts[:]...)
 	b.Int32(int32(l.Dungeon))
 	b.Text(l.DungeonName)
 	b.Int32s(int32(l.Level), l.depth32(), int32(l.X), int32(l.Y))

@@ -84,10 +84,8 @@ func (y *heroBytes) habits(a *attributes, c *conducts) {
 	*a = attributes{
 		y.i8(1083), y.i8(1084), y.i8(1085), y.i8(1086), y.i8(1087), y.i8(1088),
 	}
-	conduct := func(i int) int32 { return y.i32(1211 + 8*i) }
-	*c = conducts{
-		conduct(0), conduct(1), conduct(2), conduct(3), conduct(4), conduct(5), conduct(6), conduct(7),
-		conduct(8), conduct(9), conduct(10), conduct(11), conduct(12), conduct(13), conduct(14),
+	for i := range c {
+		c[i] = y.i32(1211 + 8*i)
 	}
 }
 

@@ -66,10 +66,11 @@ type hero struct {
 
 type attributes struct{ Str, Int, Wis, Dex, Con, Cha int8 }
 
-type conducts struct {
-	Food, Vegan, Vegetarian, Gnostic, WeaponHit, Killer, Illiterate, Polypile, Polyself, Wish, ArtifactWish int32
-	Genocide, Elbereth, PuddingSplit, LostAlignment                                                         int32
-}
+// conducts are how often the hero broke each conduct, in the order of conductKeys.
+type conducts [15]int32
+
+const conductKeys = "food vegan vegetarian gnostic weapon_hit killer illiterate polypile polyself wish artifact_wish genocide " +
+	"elbereth pudding_split lost_alignment"
 
 type location struct {
 	Dungeon, Level, X, Y        uint8

@@ -19,7 +19,7 @@ func (s *state) appendDocument(dst []byte) []byte {
 		m.group("game", s.Game != nil, func() { s.Game.append(&m) })
 		m.group("hero", s.Hero != nil, func() { s.Hero.append(&m) })
 		m.group("attributes", s.Attributes != nil, func() { s.Attributes.append(&m) })
-		m.group("conducts", s.Conducts != nil, func() { s.Conducts.append(&m) })
+		m.group("conducts", s.Conducts != nil, func() { m.numbers(conductKeys, s.Conducts[:]...) })
 		m.group("location", s.Location != nil, func() { s.Location.append(&m) })
 		m.rows("map", s.Map)
 		if s.around != nil {
@@ -56,13 +56,6 @@ func (h *hero) append(m *members) {
 
 func (a *attributes) append(m *members) {
 	m.numbers("str int wis dex con cha", int32(a.Str), int32(a.Int), int32(a.Wis), int32(a.Dex), int32(a.Con), int32(a.Cha))
-}
-
-func (c *conducts) append(m *members) {
-	m.numbers("food vegan vegetarian gnostic weapon_hit killer illiterate polypile polyself wish artifact_wish genocide elbereth "+
-		"pudding_split lost_alignment",
-		c.Food, c.Vegan, c.Vegetarian, c.Gnostic, c.WeaponHit, c.Killer, c.Illiterate, c.Polypile, c.Polyself, c.Wish,
-		c.ArtifactWish, c.Genocide, c.Elbereth, c.PuddingSplit, c.LostAlignment)
 }
 
 func (l *location) append(m *members) {
