@@ -153,7 +153,13 @@ func (b *builder) accountExtension(e *event) {
 	p := &e.payload
 	b.counts.extensions[p.typ.event]++
 	if p.short {
-		b.problem("short_payload", e.offset, "fields of "+p.typ.event+" are missing")
+		message := "fields of " + p.typ.event + " are missing"
+		switch n := len(b.problems); {
+		case n < maxProblems:
+			b.problem("short_payload", e.offset, message)
+		case n == maxProblems:
+			b.problem("short_payload", e.offset, message+" (more like this are not listed)")
+		}
 		return
 	}
 	switch p.typ.event {

@@ -14,8 +14,11 @@ import (
 // 2).
 const chunkSize = 128 << 10
 
-// maxAnomalies is how many anomalies are listed.
-const maxAnomalies = 100
+// How many anomalies are listed, and how many problems before another one is too short a payload.
+const (
+	maxAnomalies = 100
+	maxProblems  = 1 << 16
+)
 
 // maxStays bounds the stays of a recording, each of which may take as little as two bytes. A server
 // that gained a client every second for three days would have as many.

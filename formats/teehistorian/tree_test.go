@@ -696,6 +696,27 @@ func TestManyStays(t *testing.T) {
 	}
 }
 
+// A record of 20 bytes may be a problem, so that their number has to be bounded. What ends the
+// records is told all the same.
+func TestManyProblems(t *testing.T) {
+	w := newWriter(nil)
+	w.ex("auth_login", 1, packed(1))
+	one := bytes.Clone(w.b[len(newWriter(nil).b):])
+	w.b = append(append(w.b, bytes.Repeat(one, maxProblems+9)...), one[:3]...)
+	h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := x.problemList()
+	if len(list) != maxProblems+2 || !strings.HasSuffix(list[maxProblems].Message, "are missing (more like this are not listed)") || list[maxProblems+1].Code != codeTruncated {
+		t.Errorf("%d problems, the last ones are %+v", len(list), list[len(list)-2:])
+	}
+}
+
 // A tick may have any number of records: its document, and the lines of its chunk, are made as they
 // are read, from wherever that is.
 func TestLongTick(t *testing.T) {
