@@ -35,7 +35,6 @@ type canvas struct {
 	width, height         int // of the preview in pixels
 	top, bottom           int // where the band is, in rows of tiles
 	left, right           int // and in columns: a part of one row only where a tile is one pixel
-	band                  int // how many bytes it should have at most
 	rows                  []byte
 }
 
@@ -43,7 +42,7 @@ type canvas struct {
 // of tiles of several pixels.
 func newCanvas(tilesX, tilesY, band int) *canvas {
 	s := int(previewScale(int64(tilesX), int64(tilesY)))
-	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s, band: band, right: tilesX}
+	c := &canvas{tilesX: tilesX, tilesY: tilesY, scale: s, width: tilesX * s, height: tilesY * s, right: tilesX}
 	c.rows = make([]byte, 0, bandSize(int64(tilesX), int64(tilesY), int64(band)))
 	return c
 }

@@ -74,13 +74,10 @@ func (r *Reader) indexDocument(x *index, damage *formats.Problem) *indexDocument
 
 // totals sums up the index entries and, if a schema fits, what the pass found.
 func (r *Reader) totals(x *index) totalsJSON {
-	sum := totalsJSON{Chunks: r.Chunks()}
+	sum := totalsJSON{Chunks: r.Chunks(), Ticks: r.totalTicks(), Size: r.bodyBytes()}
 	var events int64
 	for i := range r.Chunks() {
-		e := r.Entry(i)
-		sum.Ticks += max(e.Ticks, 0)
-		sum.Stored += max(e.Stored, 0)
-		sum.Size += max(e.Size, 0)
+		sum.Stored += max(r.Entry(i).Stored, 0)
 		events += int64(max(x.rows[i].events, 0))
 	}
 	if r.schema != nil {

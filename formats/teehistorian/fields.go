@@ -2,7 +2,6 @@ package teehistorian
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -132,9 +131,5 @@ func cleanText(s []byte) string {
 	if utf8.Valid(s) {
 		return string(s)
 	}
-	var b strings.Builder
-	for _, r := range string(s) {
-		b.WriteRune(r)
-	}
-	return b.String()
+	return string([]rune(string(s)))
 }

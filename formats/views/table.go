@@ -31,9 +31,6 @@ type Table[T any] struct {
 
 	// Known, in place of Groups and Rows, is for a table whose rows the index knows.
 	Known func(ctx context.Context, x *T) (Rows, error)
-
-	// Counted, if set, is for a table whose rows no index counts: see [columnar.Maker].
-	Counted func(ctx context.Context) bool
 }
 
 // Rows are the rows of a table that an index knows.
@@ -56,7 +53,7 @@ func (t *Tree[T]) makers(tables []Table[T]) []columnar.Maker {
 	list := make([]columnar.Maker, len(tables))
 	for i := range tables {
 		table := &tables[i]
-		list[i] = columnar.Maker{Name: table.Name, Counted: table.Counted, Make: func(ctx context.Context) (columnar.Table, error) {
+		list[i] = columnar.Maker{Name: table.Name, Make: func(ctx context.Context) (columnar.Table, error) {
 			x, err := t.Index(ctx)
 			if err != nil {
 				return columnar.Table{}, err
