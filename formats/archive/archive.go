@@ -60,6 +60,7 @@ type Archive struct {
 	kinds      *cache.Memo[kindKey, kind]
 	unpacked   *cache.Memo[recordingKey, *plainInput]
 	recordings *recordings.Store[recordingKey]
+	trees      *cache.Memo[recordingKey, nodes.Dir]
 	lists      *cache.Memo[containerKey, *memberList]
 	containers *cache.Memo[containerKey, nodes.Dir]
 	depth      int             // containers around it

@@ -130,7 +130,6 @@ func refused(err error) bool {
 func (a *Archive) recordingOf(k recordingKey) recordings.Source {
 	in, reads := a.source(k)
 	src := recordings.Source{Format: &a.list[k.format], Input: in, Failure: reads.failure}
-	src.Broken = func(ctx context.Context, err error) nodes.Dir { return a.notOpened(ctx, k, err) }
 	if !a.wrapped(k) {
 		return src
 	}
@@ -157,12 +156,10 @@ func (a *Archive) recordingOf(k recordingKey) recordings.Source {
 	return src
 }
 
-// claimedOf returns a recording for a caller that looks at no more than its head, or at why it does
-// not open. If it lies in a container and its size would have to be measured, it has the size that
-// the container states.
+// claimedOf returns a recording for a caller that looks at no more than its head. If it lies in a
+// container and its size would have to be measured, it has the size that the container states.
 func (a *Archive) claimedOf(k recordingKey) recordings.Source {
 	src := a.recordingOf(k)
-	src.Broken = nil
 	if k.packed || !a.wrapped(k) {
 		return src
 	}

@@ -10,7 +10,6 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -18,23 +17,9 @@ import (
 
 func (r recording) format() formats.Format { return r.a.list[r.key.format] }
 
-// open opens it, or shows why it does not open. The error is only for a source that could not be
-// read, which may be better next time.
-func (r recording) open(ctx context.Context) (*recordings.Opened, error) {
-	o, err := r.a.recordings.Get(ctx, r.key)
-	if unread, ok := errors.AsType[*formats.UnreadError](err); ok {
-		err = unread.Err
-	}
-	return o, err
-}
-
 // tree returns what its format makes of it.
 func (r recording) tree(ctx context.Context) (nodes.Dir, error) {
-	o, err := r.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return o.Dir, nil
+	return r.a.trees.Get(ctx, r.key)
 }
 
 func (r recording) deep() bool { return true }
@@ -140,15 +125,24 @@ func (k recordingKey) stamp() formats.Stamp {
 	return s
 }
 
-// treeCost is what an opened container or compressed stream counts for in the cache.
+// treeCost is what the tree of a recording counts for in the cache, a container or a compressed
+// stream: its header and tables. What is bigger, its format keeps in Memos of its own.
 const treeCost = 16 << 10
 
-// notOpened shows a recording that is damaged too badly as raw and error.txt.
-func (a *Archive) notOpened(ctx context.Context, k recordingKey, err error) nodes.Dir {
-	if _, unread := errors.AsType[*formats.UnreadError](err); unread || notSaved(err) {
-		return nil
-	}
+// open opens a recording. A recording that is damaged too badly is shown as raw and error.txt; the
+// error is only for a source that could not be read, which may be better next time.
+func (a *Archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 	f := a.list[k.format]
+	o, err := a.recordings.Get(ctx, k)
+	unread := (*formats.UnreadError)(nil)
+	switch {
+	case err == nil:
+		return o.Dir, treeCost, nil
+	case ctx.Err() != nil || notSaved(err):
+		return nil, 0, err
+	case errors.As(err, &unread):
+		return nil, 0, unread.Err
+	}
 	a.warn(k.path, k.v, "recording does not open", "format", f.Name, "err", err)
 	src, _ := a.source(k)
 	var hurt unpack.DamageFunc
@@ -157,7 +151,7 @@ func (a *Archive) notOpened(ctx context.Context, k recordingKey, err error) node
 			src, hurt = u.src, u.hurt
 		}
 	}
-	return broken(src, f.Name, openProblem(ctx, src, err, hurt))
+	return broken(src, f.Name, openProblem(ctx, src, err, hurt)), treeCost, nil
 }
 
 // notSaved reports whether err only says that what was asked for would have to be made, or with

@@ -202,14 +202,14 @@ func (e *NotOpenError) Error() string { return e.Message }
 // Open opens it once for all callers. The error of a recording that does not open is a
 // [NotOpenError].
 func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
-	o, err := r.r.open(ctx)
+	dir, err := r.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if b, ok := o.Dir.(brokenDir); ok {
+	if b, ok := dir.(brokenDir); ok {
 		return nil, &NotOpenError{b.problem}
 	}
-	return o, nil
+	return r.r.a.recordings.Get(ctx, r.r.key)
 }
 
 // Summary returns what a person wants to know first, for which the index is made if there is none:

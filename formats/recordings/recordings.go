@@ -34,10 +34,6 @@ type Source struct {
 
 	// Failure, if set, returns the first error of reading the source.
 	Failure func() error
-
-	// Broken, if set, returns what is shown of a recording that does not open, nil if the error says
-	// nothing of its bytes. It is remembered in place of the error.
-	Broken func(ctx context.Context, err error) nodes.Dir
 }
 
 // A Store opens recordings, whose versions have names of type K, and remembers them.
@@ -67,7 +63,7 @@ func NewStore[K comparable](c *cache.Cache, log *slog.Logger, source func(K) Sou
 	return s
 }
 
-// An Opened is a recording with its tree. One that is broken has nothing else.
+// An Opened is a recording with its tree.
 type Opened struct {
 	formats.Recording
 	Dir    nodes.Dir
@@ -129,39 +125,31 @@ func OpenOne(ctx context.Context, src Source, c *cache.Cache, log *slog.Logger) 
 	return NewStore(c, log, func(struct{}) Source { return src }).Get(ctx, struct{}{})
 }
 
-// openCost is what an Opened counts for besides its head. What is bigger, its format keeps in Memos
-// of its own.
-const openCost = 16 << 10
+// openCost is what an Opened counts for besides its head.
+const openCost = 2 << 10
 
-func (s *Store[K]) open(ctx context.Context, k K) (*Opened, int64, error) {
+func (s *Store[K]) open(ctx context.Context, k K) (o *Opened, cost int64, err error) {
 	src := s.source(k)
-	o, err := s.tryOpen(ctx, k, src)
-	switch {
-	case err == nil:
-		return o, o.Head.Memory() + openCost, nil
-	case ctx.Err() != nil:
-		return nil, 0, err
-	case src.Failure != nil && src.Failure() != nil:
-		return nil, 0, &formats.UnreadError{Err: src.Failure()}
-	case src.Broken != nil:
-		if dir := src.Broken(ctx, err); dir != nil {
-			return &Opened{Dir: dir}, openCost, nil
-		}
-	}
-	return nil, 0, err
-}
-
-// tryOpen opens a recording as it is on disk, or else as its source has it.
-func (s *Store[K]) tryOpen(ctx context.Context, k K, src Source) (o *Opened, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("panic", "path", src.Input.Name, "format", src.Format.Name, "err", p, "stack", string(debug.Stack()))
 			err = &formats.Error{Format: src.Format.Name, Offset: 0, Err: fmt.Errorf("internal error: %v", p)}
 		}
 	}()
-	if o = s.openSaved(ctx, k, src); o != nil {
-		return o, nil
+	if o = s.openSaved(ctx, k, src); o == nil {
+		o, err = s.openSource(ctx, k, src)
 	}
+	switch {
+	case err == nil:
+		return o, o.Head.Memory() + openCost, nil
+	case ctx.Err() == nil && src.Failure != nil && src.Failure() != nil:
+		return nil, 0, &formats.UnreadError{Err: src.Failure()}
+	}
+	return nil, 0, err
+}
+
+// openSource opens a recording whose head is not on disk.
+func (s *Store[K]) openSource(ctx context.Context, k K, src Source) (*Opened, error) {
 	if src.Open != nil {
 		if err := src.Open(ctx, &src.Input); err != nil {
 			return nil, err
