@@ -161,7 +161,7 @@ func (x *index) sound() bool {
 	}
 	for i := range x.problems {
 		p := &x.problems[i]
-		if p.Offset < 0 || p.Offset > x.reach() || p.Chunk == nil || *p.Chunk < 0 || *p.Chunk >= x.chunks.rows {
+		if p.Offset < 0 || p.Offset > x.reach() || p.Chunk != nil && (*p.Chunk < 0 || *p.Chunk >= x.chunks.rows) {
 			return false
 		}
 	}

@@ -441,6 +441,15 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
+// Problems of a log without a chunk are in none.
+func TestProblemsWithoutChunk(t *testing.T) {
+	w := newGame("Agnes")
+	w.WriteString("?\n")
+	if list := mustIndex(t, w.Bytes()).problemList(); len(list) != 1 || list[0].Chunk != nil {
+		t.Errorf("%+v", list)
+	}
+}
+
 // TestIndexStops holds that a pass ends with its context.
 func TestIndexStops(t *testing.T) {
 	log := sampleGame(60).Bytes()

@@ -249,9 +249,9 @@ func (p *indexer) problem(code string, off int64, message string) bool {
 	return true
 }
 
-// place tells the problems since the last save line their chunk.
+// place tells the problems since the last save line their chunk, if there is one.
 func (p *indexer) place() {
-	for i := p.at.problems; i < len(p.problems); i++ {
+	for i := p.at.problems; i < len(p.problems) && p.chunks.rows > 0; i++ {
 		p.problems[i].Chunk = new(p.chunks.rows - 1)
 	}
 }
