@@ -32,6 +32,10 @@ const (
 	// that can is given a source that is not yet read to its end.
 	streamShare = 8
 
+	// copyShare: from this part of it on, a copy is looked for before the file is decompressed, which
+	// takes longer than that then.
+	copyShare = 64
+
 	// listedShare: up to this part of it, as it is stored, a container is held in memory beside a
 	// disk cache, where a copy serves reads of a member here and there.
 	listedShare = 256
@@ -52,7 +56,7 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 			return s.open(ctx, how)
 		}
 	}
-	if !maySmall {
+	if !maySmall || size > p.smallSize/copyShare && large.copied(ctx) {
 		return large.openLarge(ctx, how.Streams)
 	}
 	s := small{p, f}

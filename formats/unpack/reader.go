@@ -194,6 +194,15 @@ func (r *Stream) saved(ctx context.Context) (size int64, missing *cache.NotSaved
 	return 0, missing, nil
 }
 
+// copied reports whether there is a complete copy.
+func (r *Stream) copied(ctx context.Context) bool {
+	if r.p.disk == nil {
+		return false
+	}
+	_, missing, err := r.saved(ctx)
+	return missing == nil && err == nil
+}
+
 // First fills b with the first bytes like Unpacker.First.
 func (r *Stream) First(ctx context.Context, b []byte) (int, error) {
 	return r.p.First(ctx, r.c, r.raw, r.key.Version.Size, b)
