@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"bytes"
 	"path/filepath"
 	"testing"
 	"time"
@@ -41,14 +40,7 @@ func TestGolden(t *testing.T) {
 
 func TestSaved(t *testing.T) {
 	nodestest.Saved(t, "../../testdata/teehistorian/saved.sums", indexfile.Layout, func(recording []byte) []byte {
-		h, err := readHeader(t.Context(), bytes.NewReader(recording), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := buildIndex(bytes.NewReader(recording), int64(len(recording)), h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h, x := indexed(t, recording)
 		return x.Append(h.Append(nil))
 	}, "../../testdata/teehistorian/*.txtar", "../../testdata/archive/teehistorian/*.teehistorian")
 }

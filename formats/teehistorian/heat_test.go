@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,14 +40,7 @@ func crowd(members map[string]any) *writer {
 // A character counts on its square for each tick until it leaves it, dies, or the recording ends.
 func TestHeatCounts(t *testing.T) {
 	w := crowd(nil)
-	h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, x := indexed(t, w.b)
 	r := &recording{src: formatstest.BytesInput("x", w.b, time.Unix(1, 0)), idx: x, render: renderer{h.idents}}
 	got, err := r.countHeat(t.Context())
 	if err != nil {

@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"bytes"
 	"testing"
 
 	"recfs/formats/internal/demo"
@@ -41,13 +40,9 @@ func TestCheckpointLook(t *testing.T) {
 		w.diff(1, 1, 1)
 		w.diff(2, 1, 1)
 	}
-	h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
-	if err != nil || len(x.chunks) < 2 {
-		t.Fatal("no second chunk", err)
+	_, x := indexed(t, w.b)
+	if len(x.chunks) < 2 {
+		t.Fatal("no second chunk")
 	}
 	s, _, err := x.stateAt(1, false)
 	if err != nil {

@@ -533,14 +533,7 @@ func FuzzRecords(f *testing.F) {
 func TestIndexRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := draw(rt).b
-		h, err := readHeader(t.Context(), bytes.NewReader(b), 0)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		x, err := buildIndex(bytes.NewReader(b), int64(len(b)), h)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		_, x := indexed(rt, b)
 		saved := x.Append(nil)
 		got, err := decodeIndex(saved)
 		if err != nil {
@@ -565,14 +558,7 @@ func FuzzIndex(f *testing.F) {
 	w.join(0)
 	w.new(0, 1, 2)
 	w.skip(5)
-	h, err := readHeader(context.Background(), bytes.NewReader(w.b), 0)
-	if err != nil {
-		f.Fatal(err)
-	}
-	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
-	if err != nil {
-		f.Fatal(err)
-	}
+	_, x := indexed(f, w.b)
 	f.Add(x.Append(nil))
 	f.Fuzz(func(t *testing.T, values []byte) {
 		x, err := decodeIndex(values)
@@ -680,14 +666,7 @@ func TestFlippedBytes(t *testing.T) {
 func TestManyStays(t *testing.T) {
 	w := newWriter(nil)
 	w.b = append(w.b, bytes.Repeat([]byte{0x47, 0}, maxStays+100)...)
-	h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, x := indexed(t, w.b)
 	if len(x.stays) != maxStays+1 || x.end != endDamaged {
 		t.Errorf("%d stays, ends %s", len(x.stays), x.end)
 	}
@@ -703,14 +682,7 @@ func TestManyProblems(t *testing.T) {
 	w.ex("auth_login", 1, packed(1))
 	one := bytes.Clone(w.b[len(newWriter(nil).b):])
 	w.b = append(append(w.b, bytes.Repeat(one, maxProblems+9)...), one[:3]...)
-	h, err := readHeader(t.Context(), bytes.NewReader(w.b), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := buildIndex(bytes.NewReader(w.b), int64(len(w.b)), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, x := indexed(t, w.b)
 	list := x.problemList()
 	if len(list) != maxProblems+2 || !strings.HasSuffix(list[maxProblems].Message, "are missing (more like this are not listed)") || list[maxProblems+1].Code != codeTruncated {
 		t.Errorf("%d problems, the last ones are %+v", len(list), list[len(list)-2:])

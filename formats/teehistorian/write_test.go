@@ -1,11 +1,14 @@
 package teehistorian
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"math"
 	"strings"
 
 	"github.com/google/uuid"
+	"pgregory.net/rapid"
 
 	"recfs/formats/internal/demo"
 )
@@ -38,6 +41,20 @@ func newWriter(members map[string]any) *writer {
 	}
 	b := append([]byte(nil), magic[:]...)
 	return &writer{b: append(append(b, text...), 0), last: math.MaxInt}
+}
+
+// indexed returns the header and the index of a recording.
+func indexed(t rapid.TB, b []byte) (*header, *index) {
+	t.Helper()
+	h, err := readHeader(context.Background(), bytes.NewReader(b), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := buildIndex(bytes.NewReader(b), int64(len(b)), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, x
 }
 
 func (w *writer) note(event string, cid int) {
