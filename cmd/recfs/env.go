@@ -200,11 +200,7 @@ func (e *env) create(target string, mode iofs.FileMode, write func(io.Writer) er
 	if err != nil {
 		return notWritten(target, err)
 	}
-	defer f.Discard()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
+	return f.Fill(func(f *outfile.File) error { return write(f) })
 }
 
 // fail reports that name could not be read, unless that is because the command ends.

@@ -163,7 +163,11 @@ func (d *Destination) write(n note) error {
 	if err != nil {
 		return err
 	}
-	err = outfile.Write(filepath.Join(d.dir, noteName), 0o666, func(f *outfile.File) error {
+	f, err := outfile.Create(filepath.Join(d.dir, noteName), 0o666)
+	if err != nil {
+		return err
+	}
+	err = f.Fill(func(f *outfile.File) error {
 		_, err := f.Write(append(b, '\n'))
 		return err
 	})

@@ -84,11 +84,7 @@ func writeFile(name string, mode iofs.FileMode, write func(out *outfile.File) er
 	if err != nil {
 		return err
 	}
-	defer out.Discard()
-	if err := write(out); err != nil {
-		return err
-	}
-	return out.Commit()
+	return out.Fill(write)
 }
 
 // changed returns when a file was written, renamed or the like last, in nanoseconds since 1970.

@@ -44,19 +44,6 @@ func Create(path string, mode iofs.FileMode) (*File, error) {
 	return f, nil
 }
 
-// Write makes the file of a path, see [CreateIn], of what write writes.
-func Write(path string, mode iofs.FileMode, write func(*File) error) error {
-	f, err := Create(path, mode)
-	if err != nil {
-		return err
-	}
-	defer f.Discard()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
 // CreateIn begins a file in a directory. Discard ends it. Its mode is that of the file which it
 // replaces, its owner, too, where the system allows that, or else mode, from which the system
 // takes the umask. A link is replaced itself; what else is no regular file is an error.
@@ -151,6 +138,15 @@ func (f *File) ReadAt(b []byte, off int64) (int, error) { return f.f.ReadAt(b, o
 
 // Stat tells of the file as it is so far.
 func (f *File) Stat() (iofs.FileInfo, error) { return f.f.Stat() }
+
+// Fill makes the file of what write writes, and ends it. Without all of that there is none.
+func (f *File) Fill(write func(*File) error) error {
+	defer f.Discard()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
 
 // Commit gives the file its name.
 func (f *File) Commit() error {

@@ -67,7 +67,11 @@ func (f Folder) Store(_ context.Context, key string, body io.ReaderAt, size int6
 	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
 		return err
 	}
-	return outfile.Write(at, 0o666, func(out *outfile.File) error {
+	out, err := outfile.Create(at, 0o666)
+	if err != nil {
+		return err
+	}
+	return out.Fill(func(out *outfile.File) error {
 		_, err := io.Copy(out, io.NewSectionReader(body, 0, size))
 		return err
 	})
