@@ -238,13 +238,17 @@ func testCompressedBomb(t *testing.T) {
 	write(t, dir, "bomb.zip", string(packZip(t, zip.Deflate, entry{"in.stream", "REC" + string(make([]byte, 80<<20))})))
 	var want map[string]string
 	for _, disk := range []string{disk, disk, ""} {
-		root, _ := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
+		root, c := newArchiveWith(t, dir, disk, 1<<30, 64<<20)
 		for range 2 {
 			got := show(t, root)
 			if want == nil {
 				want = got
 			}
 			wantTree(t, got, want)
+		}
+		// A request can have all memory after that.
+		if err := c.Do(t.Context(), 1<<30, func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
 		}
 		// With streams that nobody reads go copies that are not whole.
 		nodestest.Eventually(t, "the end of copies", func() bool { return len(below(disk, "tmp-*")) == 0 })
