@@ -48,19 +48,20 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%q before all is known", line)
 	}
 	m.change(func() { m.all, m.counted = amount{4, 1000}, true })
-	m.change(func() { m.started += 500 })
-	m.onRead(9000)
-	m.file()
-	m.traffic = func() (int64, int64) { return 52, 1 << 20 }
-	m.print(func() { fmt.Fprintln(&s, "a problem") })
-	want := regexp.MustCompile(`^checking 1/4 recordings, 1 file, 52 requests, 1 MiB +49% .*\(\d.*/s\) \[\d+s:\d+s\]`)
-	if line := s.lastLine(); !want.MatchString(line) {
-		t.Errorf("%q, want %s", line, want)
-	}
-	if !strings.Contains(s.text(), "\x1b[2K\ra problem\n") {
-		t.Errorf("no line of its own for what was printed: %q", s.text())
-	}
-	m.finish(3, 900)
+	m.during(t.Context(), 500, func() {
+		m.onRead(9000)
+		m.file()
+		m.traffic = func() (int64, int64) { return 52, 1 << 20 }
+		m.print(func() { fmt.Fprintln(&s, "a problem") })
+		want := regexp.MustCompile(`^checking 1/4 recordings, 1 file, 52 requests, 1 MiB +49% .*\(\d.*/s\) \[\d+s:\d+s\]`)
+		if line := s.lastLine(); !want.MatchString(line) {
+			t.Errorf("%q, want %s", line, want)
+		}
+		if !strings.Contains(s.text(), "\x1b[2K\ra problem\n") {
+			t.Errorf("no line of its own for what was printed: %q", s.text())
+		}
+	})
+	m.finish(2, 400)
 	m.change(m.show)
 	if line := s.lastLine(); !strings.Contains(line, "4/4 recordings") {
 		t.Errorf("%q at the end", line)

@@ -85,8 +85,8 @@ func linkTarget(name string) string {
 	return name
 }
 
-// contains reports whether name is dir or is inside it. Nothing is known of a path in a working
-// directory that is gone.
+// contains reports whether name is dir or is inside it. In a working directory that is gone one
+// relative path is not told from another: it counts as inside.
 func contains(dir, name string) bool {
 	dir, _ = filepath.Abs(dir)
 	name, _ = filepath.Abs(name)

@@ -52,8 +52,8 @@ func (a *archive) takeInput(ctx context.Context) {
 	})
 }
 
-// within runs work, which reads from a pipe or a terminal: nobody waits for that when ctx has
-// ended.
+// within runs work, which reads from a pipe, a terminal or a mount: nobody waits for that when ctx
+// has ended.
 func within(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()

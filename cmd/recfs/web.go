@@ -62,7 +62,7 @@ func (f *webFlags) open(e *env, a *archive, root nodes.Entry) (s *webSession, er
 	if err := s.reload(); err != nil {
 		return s, err
 	}
-	if f.s3Keys != "" && f.s3Listen == "" {
+	if f.s3Keys != "" && f.s3Listen == "" { // not in check: first comes what is wrong with the file
 		return s, usagef("serve: --s3-keys needs --s3-listen")
 	}
 	if s.http, err = s.listen(f.listen); err == nil && f.s3Listen != "" {
