@@ -10,6 +10,12 @@ package nodes
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
 )
 
 // ErrStale says that the source of a tree was replaced, shortened or
@@ -153,4 +159,159 @@ func DocumentOf(ctx context.Context, f File) (document Entry, ok bool, err error
 			return Entry{}, false, nil
 		}
 	}
+}
+
+// An Attr is what an entry has besides its name and content. What is zero is
+// that of the directory the entry is in, see [Entry.Inherit].
+type Attr struct {
+	Time    time.Time // of the last modification
+	Rights  Rights
+	DirSize int64 // st_size of a directory, in bytes: of what it shows, or 0
+}
+
+// Rights say who may do what with an entry. They are comparable; the zero
+// Rights are unknown.
+type Rights struct {
+	Known    bool
+	Mode     fs.FileMode // permission bits (0777) and nothing else
+	UID, GID uint32
+}
+
+// NewRights returns the rights of an owner and group with the permission
+// bits of mode.
+func NewRights(mode fs.FileMode, uid, gid uint32) Rights {
+	return Rights{Known: true, Mode: mode.Perm(), UID: uid, GID: gid}
+}
+
+// Private returns the rights of what nobody but the user of this process may
+// see. They are unknown on a system without numbers for users.
+func Private(mode fs.FileMode) Rights {
+	uid, gid := user()
+	if uid < 0 || gid < 0 {
+		return Rights{}
+	}
+	return NewRights(mode, uint32(uid), uint32(gid))
+}
+
+// user returns the user and the group of this process.
+var user = sync.OnceValues(func() (uid, gid int) { return os.Geteuid(), os.Getegid() })
+
+// Searchable returns the rights of the directory that shows what is in a file
+// with rights r: it has x where the file has r, and no other x.
+func (r Rights) Searchable() Rights {
+	r.Mode = r.Mode&^0o111 | r.Mode&0o444>>2
+	return r
+}
+
+// Mode returns the type and the permissions of an entry. Where these are
+// unknown, everybody may read; a link may always be read.
+func (e Entry) Mode() fs.FileMode {
+	kind := e.Type()
+	switch {
+	case kind == fs.ModeSymlink:
+		return kind | 0o777
+	case e.Rights.Known:
+		return kind | e.Rights.Mode
+	case kind == fs.ModeDir:
+		return kind | 0o555
+	}
+	return 0o444
+}
+
+// Inherit returns e with what it leaves open taken from the directory it is
+// in. A file has no x from there.
+func (e Entry) Inherit(dir Attr) Entry {
+	if e.Time.IsZero() {
+		e.Time = dir.Time
+	}
+	if !e.Rights.Known {
+		e.Rights = dir.Rights
+		if e.Dir == nil {
+			e.Rights.Mode &^= 0o111
+		}
+	}
+	return e
+}
+
+// A Versioned is the Dir or File of an entry that tells which version of a source it shows.
+type Versioned interface {
+	// Version names the version of what lies at the path below, which may be "". What has the same
+	// path and the same version has the same bytes, after a restart and on another machine, too.
+	Version(ctx context.Context, below string) (string, error)
+}
+
+// IsWhole reports whether an entry is a directory that is made of one source, as that of a
+// recording, and no part of one.
+func IsWhole(e Entry) bool {
+	if _, ok := e.Dir.(Versioned); !ok {
+		return false
+	}
+	p, ok := e.Dir.(interface{ IsPart() bool })
+	return !ok || !p.IsPart()
+}
+
+// A Recording is the Dir of a recording in an archive.
+type Recording interface {
+	Dir
+	// Tree returns the directory that the format made of it.
+	Tree(ctx context.Context) (Dir, error)
+	// IsRecording reports whether it is one: the value may stand for another directory, too.
+	IsRecording() bool
+}
+
+// IsRecording reports whether an entry is the directory of a recording.
+func IsRecording(e Entry) bool {
+	r, ok := e.Dir.(Recording)
+	return ok && r.IsRecording()
+}
+
+// A Way is the entries over which a path leads, from the root on.
+type Way struct {
+	Entries []Entry
+	Links   int // how many symbolic links were followed
+}
+
+// Last returns the entry at the end.
+func (w Way) Last() Entry { return w.Entries[len(w.Entries)-1] }
+
+// Path returns the path from the root to the last entry, without links; "." is the root.
+func (w Way) Path() string {
+	if len(w.Entries) == 1 {
+		return "."
+	}
+	path := make([]byte, 0, 256)
+	for i, e := range w.Entries[1:] {
+		if i > 0 {
+			path = append(path, '/')
+		}
+		path = append(path, e.Name...)
+	}
+	return string(path)
+}
+
+// Version names the version of the last entry; "" if nothing tells it.
+func (w Way) Version(ctx context.Context) (string, error) {
+	all := make([]byte, 0, 512)
+	below := w.Path()
+	for i, e := range w.Entries {
+		if i > 0 {
+			if _, below, _ = strings.Cut(below, "/"); below == "" {
+				below = "."
+			}
+		}
+		v, ok := e.Dir.(Versioned)
+		if !ok {
+			v, ok = e.File.(Versioned)
+		}
+		if !ok {
+			continue
+		}
+		text, err := v.Version(ctx, below)
+		if err != nil {
+			return "", err
+		}
+		all = strconv.AppendInt(all, int64(len(text)), 10) // so that no two ways have one version
+		all = append(append(all, ' '), text...)
+	}
+	return string(all), nil
 }

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
+	"os"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"recfs/formats/catalogue"
 	"recfs/fs"
+	"recfs/nodes"
 )
 
 // completionScripts ask recfs itself for candidates. Each has the name of its shell.
@@ -145,4 +151,172 @@ func flagCandidates(flags *pflag.FlagSet, prefix string) []string {
 
 func withPrefix(words []string, prefix string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, prefix) })
+}
+
+// valueCandidates completes the value of a flag, where the last of words is one: after --flag= or a
+// word that is a flag with a value.
+func valueCandidates(ctx context.Context, flags *pflag.FlagSet, words []string) (out []string, ok bool) {
+	before, last := words[len(words)-2], words[len(words)-1]
+	lead, value, given := strings.Cut(last, "=")
+	flag := flagCalled(flags, before)
+	if given && strings.HasPrefix(lead, "--") {
+		flag, lead = flagCalled(flags, lead), lead+"="
+	} else {
+		lead, value = "", last
+	}
+	if flag == nil || flag.NoOptDefVal != "" && lead == "" {
+		return nil, false
+	}
+	for _, candidate := range flagValues(ctx, flags, flag, value, words[1:]) {
+		out = append(out, lead+candidate)
+	}
+	return out, true
+}
+
+// flagCalled returns the flag that a word is, nil if it is none.
+func flagCalled(flags *pflag.FlagSet, word string) *pflag.Flag {
+	if name, ok := strings.CutPrefix(word, "--"); ok {
+		return flags.Lookup(name)
+	}
+	if len(word) == 2 && word[0] == '-' {
+		return flags.ShorthandLookup(word[1:])
+	}
+	return nil
+}
+
+// flagValues returns the values of one of flags that begin with prefix, after args. That one is a
+// file or a player is told by the word for it in the usage, and a|b are all that there are.
+func flagValues(ctx context.Context, flags *pflag.FlagSet, flag *pflag.Flag, prefix string, args []string) []string {
+	out := withPrefix(slices.Clone(flag.Annotations[offered]), prefix)
+	switch word, _ := pflag.UnquoteUsage(flag); {
+	case word == "FILE":
+		out = append(out, pathCandidates(ctx, prefix)...)
+	case word == "DIR":
+		out = append(out, slices.DeleteFunc(pathCandidates(ctx, prefix), func(name string) bool { return !strings.HasSuffix(name, "/") })...)
+	case word == "PLAYER":
+		out = append(out, playerCandidates(ctx, args, prefix)...)
+	case word == "OPTIONS":
+		out = append(out, optionCandidates(flags, prefix)...)
+	case strings.Contains(word, "|"):
+		out = withPrefix(strings.Split(word, "|"), prefix)
+	}
+	return out
+}
+
+// optionCandidates completes the last of the mount options that flags are, too.
+func optionCandidates(flags *pflag.FlagSet, prefix string) (out []string) {
+	lead := prefix[:strings.LastIndex(prefix, ",")+1]
+	flags.VisitAll(func(f *pflag.Flag) {
+		option := lead + strings.ReplaceAll(f.Name, "-", "_")
+		if f.NoOptDefVal == "" {
+			option += "="
+		}
+		if f.Shorthand == "" && !f.Hidden && strings.HasPrefix(option, prefix) {
+			out = append(out, option)
+		}
+	})
+	return out
+}
+
+const maxCandidates = 500
+
+// completionTime is how long somebody who pressed a key waits for candidates.
+var completionTime = 2 * time.Second
+
+// pathCandidates completes a path, also where it leads into a recording.
+func pathCandidates(ctx context.Context, prefix string) []string {
+	dir, start := path.Split(prefix)
+	var out []string
+	looking(ctx, func(ctx context.Context, a *archive) {
+		for _, name := range a.expand(ctx, []string{cmp.Or(fromHome(dir), ".")}) {
+			if e, err := a.resolve(ctx, name); err == nil && e.Dir != nil {
+				out = append(out, startingWith(ctx, e, dir, start)...)
+			}
+			if len(out) >= maxCandidates {
+				break
+			}
+		}
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// looking calls look with the flags' defaults, for as long as somebody waits.
+func looking(ctx context.Context, look func(context.Context, *archive)) {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	if a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{}); err == nil {
+		defer a.close()
+		look(ctx, a)
+	}
+}
+
+// fromHome returns a path as the shell gives it that begins with ~/.
+func fromHome(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return path.Join(os.Getenv("HOME"), rest)
+	}
+	return name
+}
+
+// playerCandidates returns the players of the recordings in args whose names begin with prefix.
+func playerCandidates(ctx context.Context, args []string, prefix string) (out []string) {
+	looking(ctx, func(ctx context.Context, a *archive) {
+		for _, arg := range args {
+			if e, err := a.resolve(ctx, sourceOf(fromHome(arg))); err == nil {
+				known, _, _ := catalogue.Summarize(ctx, e.Dir)
+				out = append(out, withPrefix(known.Players, prefix)...)
+			}
+		}
+	})
+	return slices.DeleteFunc(out, func(name string) bool { return printable(name) != name }) // shells take one a line
+}
+
+func startingWith(ctx context.Context, e nodes.Entry, dir, start string) []string {
+	var out []string
+	for child, err := range nodes.Entries(ctx, e) {
+		if err != nil || len(out) == maxCandidates {
+			break
+		}
+		if !strings.HasPrefix(child.Name, start) || start == "" && strings.HasPrefix(child.Name, ".") {
+			continue
+		}
+		if printable(child.Name) != child.Name { // shells take one candidate a line
+			continue
+		}
+		name := dir + child.Name
+		if child.Dir != nil {
+			name += "/"
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// shellWords returns the words of a line as a shell divides and unquotes it; the last one, which is
+// empty after a blank, need not be complete.
+func shellWords(line string) []string {
+	words := []string{""}
+	last := &words[0]
+	quote := byte(0)
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == '\\' && quote != '\'' && i+1 < len(line) && (quote == 0 || strings.IndexByte("$`\"\\", line[i+1]) >= 0):
+			i++
+			*last += line[i : i+1]
+		case quote == 0 && (c == ' ' || c == '\t'):
+			if *last != "" {
+				words = append(words, "")
+				last = &words[len(words)-1]
+			}
+		default:
+			*last += line[i : i+1]
+		}
+	}
+	return words
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -118,3 +120,87 @@ func (s *shardFlag) Set(text string) error {
 func (s *shardFlag) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
 
 func (s *shardFlag) Type() string { return "I/N" }
+
+// notOfType says what a value is not that a flag of pflag does not take. Our own flag values say so
+// themselves.
+var notOfType = map[string]string{
+	"bool":   "not true or false",
+	"int":    "not a whole number",
+	"uint32": "not a number of 0 and more",
+}
+
+// flagError is the sentence for a person about an error of parsing flags.
+func flagError(err error, flags *pflag.FlagSet) string {
+	var (
+		invalid *pflag.InvalidValueError
+		missing *pflag.ValueRequiredError
+		unknown *pflag.NotExistError
+	)
+	switch {
+	case errors.As(err, &invalid):
+		return "--" + invalid.GetFlag().Name + ": " + badValue(invalid)
+	case errors.As(err, &missing):
+		return "--" + missing.GetFlag().Name + " needs a value"
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		return "unknown flag: -" + unknown.GetSpecifiedName()
+	case errors.As(err, &unknown):
+		return "unknown flag: --" + unknown.GetSpecifiedName() + didYouMean("--"+unknown.GetSpecifiedName(), flagNames(flags, "--"))
+	}
+	return err.Error()
+}
+
+// badValue says what is wrong with the value of a flag.
+func badValue(err *pflag.InvalidValueError) string {
+	text, ok := notOfType[err.GetFlag().Value.Type()]
+	if !ok {
+		text = errors.Unwrap(err).Error()
+	}
+	return fmt.Sprintf("%q is %s", err.GetValue(), text)
+}
+
+// flagNames returns the names of flags that help shows, each after a prefix.
+func flagNames(flags *pflag.FlagSet, prefix string) (names []string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, prefix+f.Name)
+		}
+	})
+	return names
+}
+
+// jobsFlag adds the flag that says how much is done at a time.
+func jobsFlag(flags *pflag.FlagSet) *int {
+	jobs := runtime.GOMAXPROCS(0)
+	flags.Func("jobs", "work on this `NUMBER` of recordings at a time (default: one for each processor)", func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return errors.New("not a number of 1 and more")
+		}
+		jobs = n
+		return nil
+	})
+	return &jobs
+}
+
+// inOrder calls work for all items, for at most jobs of them at a time, and emit for the results in
+// the order of the items.
+func inOrder[T, R any](jobs int, items iter.Seq[T], work func(T) R, emit func(R)) {
+	const ahead = 64 // of an item that takes long
+	slots := make(chan struct{}, jobs)
+	results := make(chan chan R, ahead)
+	go func() {
+		defer close(results)
+		for item := range items {
+			result := make(chan R, 1)
+			slots <- struct{}{}
+			results <- result
+			go func() {
+				result <- work(item)
+				<-slots
+			}()
+		}
+	}()
+	for result := range results {
+		emit(<-result)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"recfs/formats/catalogue"
 	"recfs/formats/container"
 	"recfs/fs/web/page"
 	"recfs/nodes"
@@ -120,4 +122,167 @@ func (p *pageList) parse(values url.Values) (q *listQuery, bad string) {
 	q.compile()
 	q.asking = len(q.filters)+len(q.words) > 0
 	return q, bad
+}
+
+// A place is one in the order of a list. The row that was there may be gone, or others have come.
+type place struct {
+	None   bool   `json:"n,omitempty"` // what is sorted by is not known, which is behind all others
+	Number int64  `json:"i,omitempty"`
+	Text   string `json:"t,omitempty"`
+	Path   string `json:"-"`
+	Exact  []byte `json:"p"`           // Path, which need not be UTF-8
+	Back   bool   `json:"b,omitempty"` // what is before is asked for
+}
+
+// A candidate is a recording that may be on a page.
+type candidate struct {
+	place
+	line *catalogue.Line
+}
+
+// placeOf returns where a recording is in the order of a query.
+func (q *listQuery) placeOf(l *catalogue.Line) place {
+	p := place{Path: l.Summary.Place()}
+	number := func(n *int64) { p.None, p.Number = n == nil, value(n) }
+	switch q.sort {
+	case "start":
+		p.None, p.Number = l.Start == nil, l.Began
+	case "duration":
+		number(l.DurationMS)
+	case "ticks":
+		number(l.Ticks)
+	case "size":
+		p.None, p.Number = l.Format == "", l.Size
+	case "map":
+		p.None, p.Text = l.Map == nil, value(l.Map)
+	}
+	return p
+}
+
+// compare compares two places. What has the same goes by path.
+func (q *listQuery) compare(a, b *place) int {
+	if a.None != b.None {
+		if a.None {
+			return 1
+		}
+		return -1
+	}
+	c, by := cmp.Or(cmp.Compare(a.Number, b.Number), strings.Compare(a.Text, b.Text)), strings.Compare(a.Path, b.Path)
+	if q.sort == "path" {
+		c, by = by, 0
+	}
+	if q.down {
+		c = -c
+	}
+	return cmp.Or(c, by)
+}
+
+// cursor is what a page is asked for by that begins behind a place, or ends before it.
+func (p place) cursor(back bool) *string {
+	p.Back = back
+	p.Text, p.Exact = p.Text[:min(len(p.Text), longestInPlace)], []byte(p.Path[:min(len(p.Path), longestInPlace)])
+	b, _ := json.Marshal(p) // of plain values
+	return new(base64.RawURLEncoding.EncodeToString(b))
+}
+
+// page answers a query.
+func (q *listQuery) page(ctx context.Context, known *catalogue.Known) (*listPage, error) {
+	back := q.after != nil && q.after.Back
+	order := func(a, b candidate) int {
+		if back {
+			return q.compare(&b.place, &a.place)
+		}
+		return q.compare(&a.place, &b.place)
+	}
+	answer := &listPage{Walking: known.Walking, Rows: []json.RawMessage{}, Formats: formatList()}
+	var best []candidate // one more than there is room for
+	others := false      // on the other side of where the page begins
+	err := known.Each(ctx, func(l *catalogue.Line) {
+		if !answer.count(l, q) {
+			return
+		}
+		c := candidate{q.placeOf(l), l}
+		switch {
+		case q.after != nil && order(c, candidate{place: *q.after}) <= 0:
+			others = true
+		case len(best) <= q.limit || order(c, best[q.limit]) < 0:
+			i, _ := slices.BinarySearchFunc(best, c, order)
+			best = slices.Insert(best[:min(len(best), q.limit)], i, c)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	more := len(best) > q.limit
+	best = best[:min(len(best), q.limit)]
+	if back {
+		slices.Reverse(best)
+		more, others = others, more
+	}
+	return answer, answer.fill(q, best, others, more)
+}
+
+// count counts a recording, and reports whether it is one of those that are asked for.
+func (p *listPage) count(l *catalogue.Line, q *listQuery) bool {
+	if l.Format == "" && l.Error == "" {
+		p.Unlisted++
+		return false
+	}
+	p.Total++
+	switch q.judge(l) {
+	case yes:
+		p.Matches++
+		return true
+	case unknown:
+		p.Unknown++
+	}
+	return false
+}
+
+// judge is verdict with the words.
+func (q *listQuery) judge(l *catalogue.Line) verdict {
+	if l.Format == "" && q.asking { // it could not be read
+		return unknown
+	}
+	v := q.verdict(&l.Summary)
+	for _, word := range q.words {
+		if v != no && !strings.Contains(l.Words, word) {
+			v = no
+			if !l.Indexed && (l.Map == nil || l.Players == nil) {
+				v = unknown
+			}
+		}
+	}
+	return v
+}
+
+// fill adds the rows, and where there are more.
+func (p *listPage) fill(q *listQuery, best []candidate, before, after bool) error {
+	if before && len(best) == 0 {
+		p.Prev = q.after.cursor(true)
+		return nil
+	}
+	if before {
+		p.Prev = best[0].cursor(true)
+	}
+	if after && len(best) > 0 {
+		p.Next = best[len(best)-1].cursor(false)
+	}
+	var names []func(string) bool
+	for _, word := range q.words {
+		names = append(names, func(name string) bool { return strings.Contains(strings.ToLower(name), word) })
+	}
+	for _, pattern := range q.players {
+		names = append(names, like(pattern))
+	}
+	for _, c := range best {
+		row, err := c.line.Row(playersOfRow, func(name string) bool {
+			return slices.ContainsFunc(names, func(is func(string) bool) bool { return is(name) })
+		})
+		if err != nil {
+			return err
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return nil
 }

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path"
 	"slices"
+	"strings"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -211,4 +213,101 @@ func (a *Archive) readHead(ctx context.Context, file source.FileKey) ([]byte, er
 		return nil, err
 	}
 	return b[:n], nil
+}
+
+// A recordingKey is all that the tree of a recording depends on.
+type recordingKey struct {
+	path, name string // in the source; as shown
+	v          source.Version
+	format     int
+	packed     bool
+	running    bool         // only of a format that HoldsBack
+	segments   segments     // the files of a directory
+	beside     nodes.Rights // see archive.beside
+}
+
+// isDir reports whether the recording is a directory.
+func (k recordingKey) isDir() bool { return k.segments != segments{} }
+
+type containerKey struct {
+	recordingKey
+	c *container.Kind
+}
+
+// listingKey: a listing holds until the directory changes.
+type listingKey struct {
+	path string
+	v    source.Version
+}
+
+// A plainInput is what a compressed recording decompresses to, or why it does
+// not.
+type plainInput struct {
+	src  formats.Input
+	hurt unpack.DamageFunc // tells of damage of what is around the bytes, and may read them to their end; nil: nothing is
+	err  error
+}
+
+// A recording is the tree of one version of a recording, opened when it is
+// looked into. It is a value, equal to another of the same version.
+type recording struct {
+	a   *Archive
+	key recordingKey
+}
+
+// A Recording is one version of a recording. It is a value, equal to another of the same version.
+type Recording struct{ r recording }
+
+// A naming is what the name of a file tells of it.
+type naming struct {
+	format    int             // index of the format whose extension it has, or noFormat
+	container *container.Kind // if it has the extension of one and of no format; else nil
+	packed    bool            // the extension of a compression follows the other
+}
+
+// noFormat is the format of a container, and of what is none.
+const noFormat = -1
+
+// namings tell what names say.
+type namings struct {
+	ext        map[string]int // index of the format by extension
+	containers bool           // files that hold files are directories
+}
+
+func newNamings(list []formats.Format, containers bool) namings {
+	n := namings{map[string]int{}, containers}
+	for i, f := range list {
+		for _, ext := range f.Extensions {
+			n.ext[ext] = i
+		}
+	}
+	return n
+}
+
+// IsNamed reports whether a file's name is that of a recording of one of the formats, or of a
+// container.
+func IsNamed(list []formats.Format, name string) bool {
+	n := newNamings(list, true).naming(name)
+	return n.format != noFormat || n.container != nil
+}
+
+// naming returns what a name tells.
+func (n namings) naming(name string) naming {
+	stem, packed := name, false
+	for _, ext := range unpack.Extensions {
+		if inner, found := strings.CutSuffix(name, ext); found {
+			stem, packed = inner, true
+			break
+		}
+	}
+	if ext := path.Ext(stem); ext != stem { // else there is nothing before it
+		if format, ok := n.ext[ext]; ok {
+			return naming{format: format, packed: packed}
+		}
+	}
+	if !n.containers {
+		return naming{format: noFormat}
+	}
+	kind, packed := container.KindOf(name)
+	return naming{noFormat, kind, packed}
 }

@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/wire"
+	"recfs/formats/recordings"
 )
 
 // A Summary is what is known of a recording without decoding it: from its
@@ -254,4 +256,70 @@ func count(problems iter.Seq[formats.Problem]) (n int64) {
 		}
 	}
 	return n
+}
+
+// text returns the outcome of a recording as a record has it: JSON, or "" if nothing is known.
+func (o Outcome) text() string {
+	if o.Runners == nil && o.Result == "" {
+		return ""
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// outcomeOf reads what text made.
+func outcomeOf(text string) (o Outcome, err error) {
+	if text != "" {
+		err = json.Unmarshal([]byte(text), &o)
+	}
+	return o, err
+}
+
+// soundRunners reports whether saved runs are no more than a Summary has, with demos below the
+// recording.
+func soundRunners(list []formats.Runner) bool {
+	n := 0
+	for _, who := range list {
+		n += len(who.Runs)
+		if slices.ContainsFunc(who.Runs, func(r formats.Run) bool { return r.Demo != "" && !iofs.ValidPath(r.Demo) }) {
+			return false
+		}
+	}
+	return n <= formats.MaxRuns
+}
+
+// A beside says on which files beside a recording all that is known of it depends.
+type beside struct {
+	sum   uint64   // of the files, see [archive.Archive.BesideSum]
+	names []string // of the files
+}
+
+// besideOf returns that of a recording, "" where its format does not tell. The files are looked at
+// after the recording was opened: if they change in between, its index is made when it is read.
+func besideOf(ctx context.Context, r archive.Recording, o *recordings.Opened) string {
+	names, ok := o.BesideFiles()
+	if !ok {
+		return ""
+	}
+	sum := strconv.FormatUint(r.Archive().BesideSum(ctx, r.Path(), names), 16)
+	return strings.Join(append([]string{sum}, names...), "\x00")
+}
+
+// parseBeside parses what besideOf returned.
+func parseBeside(s string) (b beside, ok bool) {
+	parts := strings.Split(s, "\x00")
+	sum, err := strconv.ParseUint(parts[0], 16, 64)
+	return beside{sum, parts[1:]}, err == nil
+}
+
+// besideChanged reports whether what lies beside the recording called name is not what it was.
+func besideChanged(ctx context.Context, v *archive.Archive, name, was string) bool {
+	if was == "" {
+		return false
+	}
+	b, ok := parseBeside(was)
+	return !ok || v.BesideSum(ctx, name, b.names) != b.sum
 }

@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -70,3 +71,87 @@ func (b *Batch) Size() (n int64) {
 	}
 	return n
 }
+
+// Room returns how many rows the group still lacks, 0 while rows are passed over. Up to so many
+// without a null may be put behind the values of the columns, where Spare gives them room, in place
+// of adding them value by value.
+func (b *Batch) Room() int {
+	if b.mode != keeping {
+		return 0
+	}
+	return b.limit - b.rows
+}
+
+// widen makes room for as many rows as there are, which append would do in many steps.
+func (b *Batch) widen() {
+	n := min(b.rows, b.limit-b.rows)
+	b.room += n
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		v.Valid, v.Bools, v.Ends = wider(v.Valid, n), wider(v.Bools, n), wider(v.Ends, n)
+		if v.Placed {
+			continue
+		}
+		v.Int32s, v.Int64s, v.Floats, v.Doubles = wider(v.Int32s, n), wider(v.Int64s, n), wider(v.Floats, n), wider(v.Doubles, n)
+	}
+}
+
+// wider returns a list with room for n more, or for none where nothing came.
+func wider[V any](list []V, n int) []V {
+	if len(list) == 0 {
+		return list
+	}
+	return slices.Grow(list, n)
+}
+
+// Spare returns the room behind the values of a column, for n at most.
+func Spare[V int32 | int64](list []V, n int) []V {
+	return list[len(list):min(len(list)+n, cap(list))]
+}
+
+// Appended says that the columns, which are all of type Int32 and Int64, have n rows more.
+func (b *Batch) Appended(n int) {
+	if n == 0 {
+		return
+	}
+	for i := range b.Columns {
+		v := &b.Columns[i]
+		switch v.Type {
+		case Int32:
+			v.Int32s = v.Int32s[:len(v.Int32s)+n]
+		case Int64:
+			v.Int64s = v.Int64s[:len(v.Int64s)+n]
+		}
+		if v.Nullable {
+			old := len(v.Valid)
+			v.Valid = slices.Grow(v.Valid, n)[:old+n]
+			v.Valid[old] = true
+			for k := 1; k < n; k *= 2 { // copies of what is there, the faster the longer
+				copy(v.Valid[old+k:], v.Valid[old:old+k])
+			}
+		}
+	}
+	b.grew(n)
+}
+
+// grew says that the Batch has n rows more.
+func (b *Batch) grew(n int) {
+	b.rows += n
+	b.begin()
+}
+
+// Pass says that n of the rows that the Batch passes over do not come.
+func (b *Batch) Pass(n int) {
+	b.skip -= n
+	b.begin()
+}
+
+// Next lets a Batch take so many rows more, behind those that it has and after skip others, which
+// may be of another table of the same columns.
+func (b *Batch) Next(rows, skip int) {
+	b.limit, b.skip = b.rows+rows, skip
+	b.begin()
+}
+
+// Took says that the columns have n rows more, whose values were put behind theirs.
+func (b *Batch) Took(n int) { b.grew(n) }

@@ -1,6 +1,8 @@
 package datafile
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"recfs/formats"
@@ -185,4 +187,152 @@ func (m *Map) users(data int) [][]int {
 		users[i] = slices.Compact(users[i])
 	}
 	return users
+}
+
+// A mapPage is what map.json says (docs/tree/datafile.md section 5).
+type mapPage struct {
+	Version, Info, Automappers                json.RawMessage
+	Images, Sounds, Envelopes, Groups, Layers []mapPart
+}
+
+// A mapPart is an element of a list of map.json.
+type mapPart struct {
+	Index, ID           int
+	Name                string
+	Kind                Kind
+	Group, Image, Sound *int
+	Width, Height       *int
+	Data                *int `json:"data_index"`
+	External            bool
+	Path                string
+	text                json.RawMessage
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *mapPart) UnmarshalJSON(text []byte) error {
+	type plain mapPart
+	p.text = append(p.text[:0], text...)
+	return json.Unmarshal(text, (*plain)(p))
+}
+
+// partsIgnored are the keys of a part that say where it lies and what number it has.
+var partsIgnored = []string{"index", "id", "data_index", "path", "start_point", "start_layer", "num_layers", "group", "layer"}
+
+// mapParts is the Parts of the format: info and settings, images, sounds, envelopes, groups, layers
+// with their tiles, and automappers. Numbers by which parts refer to each other, and places in the
+// file, do not count.
+func mapParts(page []byte) (formats.Parts, error) {
+	var m mapPage
+	if err := json.Unmarshal(page, &m); err != nil {
+		return formats.Parts{}, err
+	}
+	one := func(name string, value json.RawMessage) []formats.Part {
+		return []formats.Part{{Name: name, Fields: value}}
+	}
+	return formats.Parts{Picture: "collision.png", Lists: [][]formats.Part{
+		one("version", m.Version), one("info", m.Info),
+		m.list("images", m.Images, media), m.list("sounds", m.Sounds, media),
+		m.list("envelopes", m.Envelopes, func(e *mapPart, p *formats.Part) { p.Document = e.Path }),
+		m.list("groups", m.Groups, func(g *mapPart, p *formats.Part) {}),
+		m.list("layers", m.Layers, m.layer()),
+		one("automappers", m.Automappers),
+	}}, nil
+}
+
+// list returns the parts of a list of map.json, by names that are alike in both maps. Of several
+// with one name the second is NAME~2, or ~3 where another is called that.
+func (m *mapPage) list(list string, items []mapPart, add func(item *mapPart, p *formats.Part)) (parts []formats.Part) {
+	seen, taken := map[string]int{}, map[string]bool{}
+	parts = make([]formats.Part, 0, len(items))
+	for i := range items {
+		name, unique := m.nameOf(list, &items[i]), ""
+		for unique == "" || taken[unique] {
+			if unique = name; seen[name] > 0 || name == "" {
+				unique = fmt.Sprintf("%s~%d", name, seen[name]+1)
+			}
+			seen[name]++
+		}
+		taken[unique] = true
+		p := formats.Part{Name: list + "/" + unique, Fields: items[i].text, Ignored: partsIgnored, Names: m.references(&items[i])}
+		add(&items[i], &p)
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// nameOf returns the name of a part: a layer is called by its group, kind and name.
+func (m *mapPage) nameOf(list string, p *mapPart) string {
+	switch {
+	case list == "groups":
+		return m.groupName(&p.Index)
+	case list == "layers" && p.Name != "":
+		return m.groupName(p.Group) + "-" + string(p.Kind) + "-" + p.Name
+	case list == "layers":
+		return m.groupName(p.Group) + "-" + string(p.Kind)
+	}
+	return p.Name
+}
+
+// groupName returns the name of a group, or its number if it has none.
+func (m *mapPage) groupName(i *int) string {
+	switch {
+	case i == nil || *i < 0 || *i >= len(m.Groups):
+		return "xx"
+	case m.Groups[*i].Name != "":
+		return m.Groups[*i].Name
+	}
+	return fmt.Sprintf("%02d", *i)
+}
+
+// references returns the names of the image and the sound of a part.
+func (m *mapPage) references(p *mapPart) map[string]json.RawMessage {
+	var names map[string]json.RawMessage
+	for _, r := range []struct {
+		key  string
+		at   *int
+		list []mapPart
+	}{{"image", p.Image, m.Images}, {"sound", p.Sound, m.Sounds}} {
+		if r.at != nil && *r.at >= 0 && *r.at < len(r.list) {
+			if names == nil {
+				names = map[string]json.RawMessage{}
+			}
+			names[r.key], _ = json.Marshal(r.list[*r.at].Name)
+		}
+	}
+	return names
+}
+
+// media adds the data of an image or a sound that the map holds.
+func media(m *mapPart, p *formats.Part) {
+	if m.Data != nil && *m.Data >= 0 && !m.External {
+		p.Content = fmt.Sprintf("data/%05d", *m.Data)
+	}
+}
+
+// What documents of layers tell that map.json does not.
+var (
+	tileKeys    = []string{"flags", "tile_flags", "color", "color_env", "color_env_offset"}
+	contentKeys = []string{"quads", "sources", "ints"}
+)
+
+// layer returns what adds the tiles, quads or sources of a layer. Some fields of tiles only the
+// item has.
+func (m *mapPage) layer() func(*mapPart, *formats.Part) {
+	seen := map[int]int{}
+	return func(l *mapPart, p *formats.Part) {
+		item := fmt.Sprintf("items/layer/%05d", l.ID)
+		if n := seen[l.ID]; n > 0 {
+			item += fmt.Sprintf(".%d", n)
+		}
+		seen[l.ID]++
+		if l.Width != nil && *l.Width >= 0 && l.Height != nil {
+			p.Document, p.Keys = item+".json", tileKeys
+			p.Grid = &formats.Grid{Path: l.Path + ".txt", Width: *l.Width, Height: *l.Height}
+			if l.Kind != KindTiles {
+				p.Grid.Name = l.Kind.cellName
+			}
+		} else if l.Path != "" {
+			p.Document, p.Keys = l.Path+".json", contentKeys
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package datafile
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	iofs "io/fs"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/parquet"
 	"recfs/formats/views"
 	"recfs/nodes"
@@ -93,4 +96,237 @@ func when(there bool, e nodes.Entry) nodes.Entry {
 		return e
 	}
 	return nodes.Entry{}
+}
+
+// mapText is map.json.
+func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
+	doc := mapDocument{Size: t.Size}
+	if version := t.m.Version; version != nil && !version.Short {
+		doc.Version = &version.Value
+	}
+	var lists []views.List
+	cost := int64(0)
+	if info := t.m.Info; info != nil && !info.Short {
+		keys, err := t.info(ctx, info)
+		if err != nil {
+			return nil, err
+		}
+		settings, err := t.settingsList(ctx, info)
+		if err != nil {
+			return nil, err
+		}
+		if settings != nil {
+			keys.set("settings", formats.LongList{})
+			lists, cost = append(lists, *settings), settings.Cost
+		} else {
+			keys.set("settings", nil)
+		}
+		doc.Info = keys
+	}
+	var err error
+	doc.CRC32, doc.SHA256, err = sums(ctx, t.At(ctx), t.Size)
+	mappers := t.m.autoMappers()
+	return document(cost, doc, append(lists, t.imageList(), t.soundList(),
+		listOf("envelopes", t.m.Envelopes, func(_ context.Context, o *Envelope) (any, error) {
+			return envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Path: envelopePath(o)}, nil
+		}),
+		listOf("groups", t.m.Groups, func(_ context.Context, o *Group) (any, error) { return groupDocument{o, o.Name.keys()}, nil }),
+		elementList("layers", len(t.m.Layers), elementText, func(_ context.Context, i int) (any, error) {
+			l := &t.m.Layers[i]
+			return l.document(member{"path", layerStem(l)}), nil
+		}),
+		elementList("automappers", len(mappers), elementText, func(_ context.Context, i int) (any, error) {
+			o := mappers[i]
+			return autoMapperDocument{o, o.Flags&autoMapperAutomatic != 0}, nil
+		}))...), err
+}
+
+// info is the key of that name, but for the settings.
+func (t *tree) info(ctx context.Context, info *Info) (object, error) {
+	doc := object{{"item_version", info.Version}}
+	for i, ref := range info.Strings {
+		text, err := t.text(ctx, ref, &info.Element, maxInfo)
+		if err != nil {
+			return nil, err
+		}
+		if text == nil {
+			doc.set(infoKeys[i], nil)
+			continue
+		}
+		doc.setText(infoKeys[i], *text)
+	}
+	return doc, nil
+}
+
+// settingsList returns the commands of the settings, nil if there are none or they cannot be read.
+func (t *tree) settingsList(ctx context.Context, info *Info) (*views.List, error) {
+	switch {
+	case info.Settings == nil:
+		return nil, nil
+	case *info.Settings == noData:
+		return commandsList(nil), nil
+	}
+	b, err := t.settingsData(ctx)
+	if isFault(err) {
+		return nil, nil
+	}
+	return commandsList(b), err
+}
+
+// commandsList is a list of the commands of a settings data item, each of which ends in NUL.
+func commandsList(b []byte) *views.List {
+	var parts [][]byte
+	for rest := b; len(rest) > 0; {
+		end := min(len(rest), partText)
+		if i := bytes.IndexByte(rest[end:], 0); i >= 0 {
+			end += i + 1
+		} else {
+			end = len(rest)
+		}
+		parts, rest = append(parts, rest[:end]), rest[end:]
+	}
+	return &views.List{
+		Key: "settings", Flat: true, N: len(parts), Cost: int64(len(b)),
+		Append: func(_ context.Context, text []byte, part int) ([]byte, error) {
+			for command := range bytes.SplitSeq(bytes.TrimSuffix(parts[part], []byte{0}), []byte{0}) {
+				text = jsonenc.AppendString(append(text, views.NextValue...), command)
+			}
+			return text, nil
+		},
+	}
+}
+
+func (t *tree) settingsData(ctx context.Context) ([]byte, error) {
+	return t.content(ctx, *t.m.Info.Settings, &t.m.Info.Element, "settings", maxSettings)
+}
+
+// settings is settings.cfg.
+func (t *tree) settings(ctx context.Context) ([]byte, error) {
+	b, err := t.settingsData(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return settingsFile(b), nil
+}
+
+// envelopeDir is envelopes/.
+func (t *tree) envelopeDir() nodes.Dir {
+	return t.dir("envelopes", func(context.Context) ([]nodes.Entry, error) {
+		var entries []nodes.Entry
+		for i := range t.m.Envelopes {
+			if o := &t.m.Envelopes[i]; o.whole() {
+				entries = append(entries, entry(envelopePath(o), t.HeadText("envelopes", i, func(context.Context) (*views.Text, error) {
+					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: &formats.LongList{}}
+					return document(0, doc, t.points.list(o)), nil
+				})))
+			}
+		}
+		return entries, nil
+	})
+}
+
+// list has the points of e that exist.
+func (p *Points) list(e *Envelope) views.List {
+	first, last := p.clamp(e)
+	return views.Elements("points", last-first, partText/intText/pointInts, func(_ context.Context, b []byte, i, end int) ([]byte, error) {
+		for ; i < end; i++ {
+			b = append(appendPoint(append(b, views.NextElement...), p.At(first+i), e.channels()), '}')
+		}
+		return b, nil
+	})
+}
+
+// about tells how large a map is, in the units of its items: 32 to a tile.
+func (t *tree) about(context.Context, *index) (*play.About, error) {
+	a := &play.About{Unit: "tile"}
+	if g := t.m.Game; g != nil && g.Tiles.Width != nil && g.Tiles.Height != nil {
+		a.Bounds = &[4]float64{2: 32 * max(0, float64(*g.Tiles.Width)), 3: 32 * max(0, float64(*g.Tiles.Height))}
+	}
+	return a, nil
+}
+
+// problemList is the list of all problems, of header, tables and others.
+func (t *tree) problemList(others problemList) views.List {
+	return views.List{Key: "problems", N: t.r.problemParts(), Append: func(_ context.Context, b []byte, part int) ([]byte, error) {
+		return appendElements(b, t.r.problemsIn(part, others))
+	}}
+}
+
+// headerText is header.json.
+func (t *tree) headerText(context.Context) (*views.Text, error) {
+	h := &t.r.Header
+	fields, table := h.sizeFields(), h.dataSizesLen()
+	return document(0, struct {
+		formats.HeaderHead
+		Source   formats.SourceInfo `json:"source"`
+		Header   any                `json:"header"`
+		Problems formats.LongList   `json:"problems"`
+	}{
+		formats.HeaderHead{Format: formatName, FormatVersion: t.r.formatVersion()},
+		t.Info(),
+		struct {
+			Header
+			SizeCheck    sizeCheck `json:"size_check"`
+			SwaplenCheck sizeCheck `json:"swaplen_check"`
+			Total        int64     `json:"total"`
+			Missing      int64     `json:"missing"`
+			Trailing     int64     `json:"trailing"`
+		}{*h, fields[0].check(table), fields[1].check(table), h.Total(), t.r.Missing(), t.r.Trailing()},
+		formats.LongList{},
+	}, t.problemList(nil)), nil
+}
+
+// indexText is index.json.
+func (t *tree) indexText(ctx context.Context, x *index) (*views.Text, error) {
+	damage, err := t.Damage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	totals := totalsEntry{
+		Total: t.r.Header.Total(), Bytes: t.Size, Missing: t.r.Missing(), Trailing: t.r.Trailing(),
+		ItemTypes: len(t.r.Types), Items: len(t.r.Items), Data: len(t.r.Data),
+	}
+	for _, d := range t.r.Data {
+		totals.Stored += d.Stored
+		totals.Size += d.Size
+	}
+	whole := totals.Missing == 0
+	doc := struct {
+		formats.IndexHead
+		Totals    totalsEntry      `json:"totals"`
+		ItemTypes formats.LongList `json:"item_types"`
+		Items     formats.LongList `json:"items"`
+		Data      formats.LongList `json:"data"`
+		Problems  formats.LongList `json:"problems"`
+	}{IndexHead: formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: t.r.end()}, Totals: totals}
+	problems := doc.IndexHead.Damaged(slices.Clip(x.problems), damage)
+	users := t.m.users(len(t.r.Data))
+	return document(x.Memory()+int64(40*len(users)), doc,
+		elementList("item_types", len(t.r.Types), elementText, t.typeEntry),
+		elementList("items", len(t.r.Items), elementText, func(_ context.Context, i int) (any, error) {
+			it := t.r.Items[i]
+			return itemEntry{i, it.Type, it.ID, it.Offset, it.Size, t.r.itemPath(i)}, nil
+		}),
+		elementList("data", len(t.r.Data), elementText, func(_ context.Context, i int) (any, error) {
+			return t.dataEntry(i, users[i]), nil
+		}),
+		t.problemList(problems)), nil
+}
+
+func (t *tree) typeEntry(_ context.Context, i int) (any, error) {
+	typ := t.r.Types[i]
+	e := typeEntry{TypeID: typ.ID, Name: t.r.TypeName(typ.ID), Start: typ.Start, Num: typ.Num}
+	if id, ok := t.r.UUID(typ.ID); ok {
+		e.UUID = id.String()
+	}
+	return e, nil
+}
+
+func (t *tree) dataEntry(i int, users []int) dataEntry {
+	d := t.r.Data[i]
+	e := dataEntry{i, d.Offset, d.Stored, d.Size, []string{}}
+	for _, item := range users {
+		e.UsedBy = append(e.UsedBy, t.r.itemPath(item))
+	}
+	return e
 }

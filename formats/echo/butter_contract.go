@@ -3,8 +3,11 @@ package echo
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"sort"
 	"strconv"
+	"strings"
 
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
@@ -141,4 +144,207 @@ func (o *butterHead) headerDocument(source formats.SourceInfo) any {
 		HeaderHead: formats.HeaderHead{Format: butterName, FormatVersion: o.formatVersion(), Layout: o.Layout.name},
 		Source:     source, Header: stored, Problems: append([]formats.Problem{}, o.problems()...),
 	}
+}
+
+const (
+	// chunkCost is the memory that the index takes for a chunk while the list grows, without what it
+	// keeps of frames: 160 MiB for the greatest number of chunks.
+	chunkCost = 320
+
+	// chunkMemory is more than a chunk keeps beside its frames.
+	chunkMemory = 1 << 10
+
+	maxProblems = 1 << 12 // problems that are listed, of some 200 bytes each
+)
+
+// Scan returns the index of the first bytes of the file. It may go on from an earlier index of
+// fewer bytes. If these are not all bytes of the file, only chunks that are whole are in the index.
+func (r *butterReader) Scan(ctx context.Context, bytes int64, earlier formats.Index) (*Index, error) {
+	held, err := formats.Charge(ctx, int64(chunkCost*len(r.Header.Chunks)))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	b, err := Resume(earlier, r.Layout.name, false)
+	if err != nil {
+		return nil, err
+	}
+	s := butterScan{r: r, encoder: NewEncoder(r.Match()), bytes: bytes, n: len(b.Chunks), problems: b.Problems}
+	if b.State != nil {
+		if s.carry, err = decodeCarry(b.State); err != nil || s.n > len(r.Header.Chunks) {
+			return nil, formats.ErrOther
+		}
+	}
+	x, err := b.Scan(ctx, r.Match(), s.next)
+	if err != nil {
+		return nil, err
+	}
+	x.End, x.Bytes, x.Problems = r.end(), bytes, s.problems
+	if bytes < r.size {
+		return x, nil
+	}
+	if x.End != EndTruncated {
+		x.Tail = nil
+	}
+	x.Problems = append(r.problems(), s.problems...)
+	sort.SliceStable(x.Problems, func(i, j int) bool { return x.Problems[i].Offset < x.Problems[j].Offset })
+	return x, nil
+}
+
+// A butterScan is where a pass over the file is.
+type butterScan struct {
+	r        *butterReader
+	encoder  *Encoder
+	bytes    int64 // that may be read
+	n        int
+	first    int // how many frames of chunk n were returned
+	carry    carry
+	problems []formats.Problem
+}
+
+// next returns the next chunk, or part of one.
+func (s *butterScan) next(ctx context.Context) (*Chunk, ChunkInfo, error) {
+	whole := s.n < len(s.r.Header.Chunks) && s.r.Header.Chunks[s.n].End() <= s.bytes
+	if s.n == len(s.r.Header.Chunks) || !whole && s.bytes < s.r.size {
+		return nil, ChunkInfo{State: s.carry.encode(true)}, nil
+	}
+	t, bad, err := s.r.chunkText(ctx, s.n)
+	if err != nil {
+		return nil, ChunkInfo{}, err
+	}
+	defer t.free()
+	c, err := s.r.decode(ctx, s.n, t, bad == nil, s.carry, s.first)
+	if err != nil {
+		return nil, ChunkInfo{}, err
+	}
+	chunk := s.r.chunk(s.n, s.first, c, s.encoder)
+	chunk.Open, chunk.Continues = !whole, s.first > 0
+	var info ChunkInfo
+	if s.first == 0 {
+		e := s.r.Header.Chunks[s.n]
+		info = ChunkInfo{Offset: e.Offset, Stored: e.Size, Size: Unreadable, State: s.carry.encode(!whole)}
+		if bad == nil {
+			info.Size = t.size
+		}
+	}
+	if s.first += len(c.frames); s.first < min(c.count, s.r.Header.Interval) && len(c.frames) > 0 {
+		return chunk, info, nil
+	}
+	info.Damaged = s.end(c, t, bad)
+	return chunk, info, nil
+}
+
+// end ends chunk n, whose last part is c, and reports whether the chunk is damaged.
+func (s *butterScan) end(c *butterChunk, t *chunkBytes, bad *damage) bool {
+	n := s.n
+	s.n, s.first = n+1, 0
+	if bad == nil {
+		bad = c.damage(s.r.Header.Interval, n == len(s.r.Header.Chunks)-1)
+	}
+	s.carry = c.end
+	if bad != nil {
+		s.carry = afterDamage
+		s.problem(n, bad.code, bad.msg)
+	}
+	s.carry.pass(t.size)
+	if c.noBones[1] > 0 {
+		first := s.r.tick(n)
+		s.problem(n, codeBones, fmt.Sprintf("left out from tick %d to %d", first+int64(c.noBones[0]), first+int64(c.noBones[1])-1))
+	}
+	return bad != nil
+}
+
+// problem notes a problem of chunk n. A damage without a code is already a problem of the file.
+func (s *butterScan) problem(n int, code, msg string) {
+	const more = " (more are not listed)"
+	if code == "" {
+		return
+	}
+	if len(s.problems) < maxProblems {
+		s.problems = append(s.problems, formats.Problem{Code: code, Chunk: &n, Offset: s.r.Header.Chunks[n].Offset, Message: msg})
+	} else if last := &s.problems[maxProblems-1]; !strings.HasSuffix(last.Message, more) {
+		last.Message += more
+	}
+}
+
+// chunk returns the decoded frames, the first of which is frame first, in the form of the tree.
+func (r *butterReader) chunk(n, first int, c *butterChunk, e *Encoder) *Chunk {
+	return &Chunk{
+		Number: n, FirstTick: r.tick(n) + int64(first), Frames: c.frames, Held: c.held,
+		Session: func(b []byte, i int) []byte { return e.Session(b, &c.frames[i]) },
+		Bones: func(b []byte, i int) []byte {
+			if len(c.frames[i].Bones) == 0 {
+				return b
+			}
+			return AppendBones(b, c.frames[i].Bones)
+		},
+	}
+}
+
+// Chunk decodes the part of chunk n that begins with frame first. It starts from the state in the
+// index. before is the end of the chunk before, if that is in memory.
+func (r *butterReader) Chunk(ctx context.Context, x *Index, n, first int, before *Chunk, e *Encoder) (*Chunk, int64, error) {
+	from, err := r.start(ctx, x, n, before)
+	if err != nil {
+		return nil, 0, err
+	}
+	t, bad, err := r.chunkText(ctx, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer t.free()
+	c, err := r.decode(ctx, n, t, bad == nil, from, first)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.held.Free()
+	c.end = carry{} // which stays with its frames
+	cost := int64(chunkMemory)
+	for i := range c.frames {
+		cost += sizeOf(&c.frames[i])
+	}
+	return r.chunk(n, first, c, e), cost, nil
+}
+
+// start returns what chunk n starts from. If its checkpoint has no bones, they are those of the
+// last frame of the chunk before, if that is in memory. Otherwise earlier chunks are decoded for
+// them.
+func (r *butterReader) start(ctx context.Context, x *Index, n int, before *Chunk) (carry, error) {
+	from, err := decodeCarry(x.Chunks[n].State)
+	if err != nil || from.complete() {
+		return from, err
+	}
+	if before == nil || len(before.Frames) == 0 {
+		from.bones, err = r.bonesAt(ctx, x, n, from)
+	} else {
+		from.bones = before.Frames[len(before.Frames)-1].Bones
+	}
+	if err == nil && !from.complete() {
+		err = formats.ErrOther
+	}
+	return from, err
+}
+
+// bonesAt returns the bones at the start of chunk n, whose checkpoint at has none. It decodes the
+// chunks from the last checkpoint with bones on.
+func (r *butterReader) bonesAt(ctx context.Context, x *Index, n int, at carry) (_ []Bones, err error) {
+	first := n
+	for ; first > 0 && !at.complete(); first-- {
+		if at, err = decodeCarry(x.Chunks[first-1].State); err != nil {
+			return nil, err
+		}
+	}
+	for ; first < n && at.complete(); first++ {
+		t, bad, err := r.chunkText(ctx, first)
+		if err != nil {
+			return nil, err
+		}
+		c, err := r.decode(ctx, first, t, bad == nil, at, r.Header.Interval)
+		t.free()
+		if err != nil {
+			return nil, err
+		}
+		at = c.end
+	}
+	return at.bones, nil
 }

@@ -4,6 +4,8 @@ package export
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	iofs "io/fs"
@@ -143,4 +145,69 @@ func originOf(at string, start *time.Time) columnar.Origin {
 		return columnar.Origin{Path: at}
 	}
 	return columnar.Origin{Path: at, Start: start.UnixMicro(), Dated: true}
+}
+
+// A File is a table on disk, of one recording or of many as a part, and what became of it. That is
+// what export --json prints, also of a recording that does not open and of a container that is
+// damaged.
+type File struct {
+	Path       string `json:"path,omitempty"`     // of the recording in what is exported; "": it is a part
+	PathHex    string `json:"path_hex,omitempty"` // if Path is not UTF-8; so is FileHex
+	Format     string `json:"format"`
+	Table      string `json:"table,omitempty"`
+	File       string `json:"file,omitempty"` // on disk
+	FileHex    string `json:"file_hex,omitempty"`
+	Recordings *int   `json:"recordings,omitempty"` // of a part
+	Rows       *int64 `json:"rows,omitempty"`       // of a file that was written
+	Size       *int64 `json:"size,omitempty"`       // bytes, the same
+	Same       bool   `json:"unchanged"`            // it was there already, of the same bytes
+	Removed    bool   `json:"removed,omitempty"`
+	Error      string `json:"error,omitempty"`
+
+	Err    error    `json:"-"` // why it could not be written or removed: what was there before still is
+	Pruned []string `json:"-"` // recordings that are gone, whose rows went
+}
+
+func newFile(format, table, file string) *File {
+	return &File{Format: format, Table: table, File: file, FileHex: formats.HexOf(file)}
+}
+
+// of says that the file is of the recording at a path.
+func (f *File) of(at string) *File {
+	f.Path, f.PathHex = at, formats.HexOf(at)
+	return f
+}
+
+// Failed returns the File of a table of a recording, or of all of its tables, for which there is no
+// file.
+func Failed(at, format, table, why string) File {
+	f := File{Format: format, Table: table, Error: why}
+	return *f.of(at)
+}
+
+// A Shard is one of several parts of equal size, about, of all recordings.
+type Shard struct{ I, N int } // 1 to N of N
+
+// Has reports whether the recording at a path is in the shard: by the first 32 bits of the SHA-256
+// of that.
+func (s Shard) Has(at string) bool {
+	sum := sha256.Sum256([]byte(at))
+	return int64(binary.BigEndian.Uint32(sum[:]))%int64(s.N) == int64(s.I-1)
+}
+
+// Places are those that files of recordings have, by their hashes.
+type Places map[[8]byte]struct{}
+
+// Add adds the place of a recording of a format.
+func (s Places) Add(format, at string) { s[placeKey(format, parquet.EscapePath(at))] = struct{}{} }
+
+// has reports whether a file is that of a recording of a format.
+func (s Places) has(format, place string) bool {
+	_, ok := s[placeKey(format, place)]
+	return ok
+}
+
+func placeKey(format, place string) [8]byte {
+	sum := sha256.Sum256([]byte(format + "/" + place))
+	return [8]byte(sum[:])
 }

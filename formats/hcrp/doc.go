@@ -87,27 +87,25 @@
 //
 // # Files
 //
-// Each refers only to those before it.
+// Each refers only to those before it, and to those of its line.
 //
 //	entry problem header           index entries, codes, the header
-//	schema_types schema _bind _parse _builtin
+//	geometry schema _parse _builtin
 //	                               what events consist of, and which of their values change the world
 //	options                        schemas, dictionaries, limits
-//	geometry nbt event chunk       what a body is decoded to
+//	event nbt chunk columns        what a body is decoded to, and rows of tables
 //	decode_value _event decode     values, the event they are of, then records
-//	frame dictionary segments      where stored bytes lie, how they expand
-//	preamble                       what is stored before the chunks
-//	reader _check _open _events    a recording: its tables, what is wrong with them, its chunks
+//	frame preamble segments reader _events
+//	                               a recording: where stored bytes lie, how they expand, its chunks
+//	dictionary schema_choose       the schema of a recording, and what expands it
+//	salvage                        frames without index entries
+//	world replay index             the world after each tick; what decoding every chunk once has taught
+//	reader_check _open index_saved what is wrong with either, and how it is saved
 //	verdict                        how it ends, and what is wrong with it in all
-//	schema_choose                  the schema of a recording
-//	salvage compact                frames without index entries; one file of many segments
-//	state_walk world replay checkpoint
-//	                               the world after each tick, and how it is saved
-//	columns markers index _runs _check _saved _reach
-//	                               rows of tables; what decoding every chunk once has taught, and of which bytes
-//	playback rows                  states and CSV rows out of an index
-//	overlap pass                   which ticks belong to a chunk; how an index is made, or goes on with a saved one
+//	state_walk rows                states and CSV rows out of an index
+//	pass                           how an index is made, or goes on with a saved one
 //	contract                       head, index and summary, as all formats have them
+//	compact                        one file of many segments
 //	tree_*                         the directories; tree.go is their root
 //
 // # Decisions

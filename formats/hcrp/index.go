@@ -1,9 +1,14 @@
 package hcrp
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"sort"
 
 	"recfs/formats/internal/rowcount"
 )
@@ -103,4 +108,137 @@ func (x *index) Memory() int64 {
 		n += 256 + 16*len(t.Pieces)
 	}
 	return int64(n) + x.markers.size + x.eventRows.Cost() + x.positionRows.Cost() + x.markerRows.Cost()
+}
+
+// maxRuns bounds the runs of ticks of an index, of 24 bytes each; no real recording comes near.
+const maxRuns = 1 << 23
+
+// runs is a set of tick numbers, kept as runs of successive ones.
+type runs []run
+
+type run struct {
+	First, Last int64
+	Before      int64 // numbers in the runs before; set by finish
+}
+
+// add adds a number, which most often follows the last one. It returns false if there are too many
+// runs already.
+func (r *runs) add(n int64) bool {
+	l := *r
+	if k := len(l) - 1; k >= 0 && l[k].Last+1 == n {
+		l[k].Last = n
+		return true
+	}
+	if len(l) >= maxRuns {
+		return false
+	}
+	*r = append(l, run{First: n, Last: n})
+	return true
+}
+
+// finish sorts and joins the runs.
+func (r *runs) finish() {
+	l := *r
+	slices.SortFunc(l, func(a, b run) int { return cmp.Compare(a.First, b.First) })
+	out := l[:0]
+	for _, x := range l {
+		if k := len(out) - 1; k >= 0 && x.First <= out[k].Last+1 {
+			out[k].Last = max(out[k].Last, x.Last)
+			continue
+		}
+		out = append(out, x)
+	}
+	var n int64
+	for i := range out {
+		out[i].Before = n
+		n += out[i].Last - out[i].First + 1
+	}
+	*r = slices.Clip(out)
+}
+
+// count returns how many numbers there are.
+func (r runs) count() int64 {
+	if len(r) == 0 {
+		return 0
+	}
+	last := r[len(r)-1]
+	return last.Before + last.Last - last.First + 1
+}
+
+// number returns the i-th number.
+func (r runs) number(i int64) int64 {
+	k := sort.Search(len(r), func(k int) bool { return r[k].Before > i }) - 1
+	return r[k].First + i - r[k].Before
+}
+
+// search returns how many numbers are less than n.
+func (r runs) search(n int64) int64 {
+	i, _ := r.find(n)
+	return i
+}
+
+// find returns how many numbers are less than n, and whether n is there.
+func (r runs) find(n int64) (i int64, ok bool) {
+	k := sort.Search(len(r), func(k int) bool { return r[k].Last >= n })
+	if k == len(r) {
+		return r.count(), false
+	}
+	return r[k].Before + max(n-r[k].First, 0), n >= r[k].First
+}
+
+// sumOf returns the checksum of the index entries of the first n chunks in the order of ticks.
+func (t *Tables) sumOf(n int) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %d", t.Header.Layout, t.Header.Version)
+	var b []byte
+	for _, k := range t.byTick[:n] {
+		b = binary.BigEndian.AppendUint64(b[:0], uint64(k))
+		h.Write(appendEntry(b, t.Entry(int(k)), 0))
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// reach returns the files that have the first n chunks in the order of ticks, as far as they exist.
+func (t *Tables) reach(n int) []reach {
+	all := map[int64]reach{}
+	for _, k := range t.byTick[:n] {
+		p := t.place(int(k))
+		if size, ok := t.extent(p); ok {
+			end := min(addSat(max(p.offset, 0), max(t.Entry(int(k)).Stored, 0)), size)
+			all[p.segment] = reach{p.segment, size, max(all[p.segment].end, end)}
+		}
+	}
+	list := make([]reach, 0, len(all))
+	for _, n := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[n])
+	}
+	return list
+}
+
+// Reach returns how many first bytes of a segment, or of the file, the chunks take that the index
+// is made of.
+func (x *index) Reach(name string) int64 {
+	number, isSegment := parseSegmentName(name)
+	if name == "" {
+		number = fileNumber
+	} else if !isSegment {
+		return 0
+	}
+	for _, f := range x.files {
+		if f.number == number {
+			return f.end
+		}
+	}
+	return 0
+}
+
+// holds reports whether the recording may go on where the index ends. If the index lacks chunks
+// that were not readable, the files must have the length that they had: otherwise the chunks may be
+// there now.
+func (x *index) holds(t *Tables) bool {
+	now := t.reach(x.progress.chunks)
+	return x.sum == t.sumOf(x.progress.chunks) && slices.EqualFunc(x.files, now, func(old, now reach) bool {
+		return old.number == now.number && old.end <= now.end && (!x.progress.lost || old.size == now.size)
+	})
 }

@@ -1,5 +1,10 @@
 package nethack
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // A diffFormat is one of the three ways in which diffs were written.
 type diffFormat uint8
 
@@ -128,4 +133,200 @@ func (p *patch) take(d []byte, n uint64) ([]byte, error) {
 		return nil, errTruncated
 	}
 	return d[n:], p.literal(int(n), len(p.diff)-len(d))
+}
+
+// Commands of a beta3 diff in their default order (docs/formats/nethack.md section 6.1).
+const (
+	cmdCopyEdit = iota
+	cmdCopy
+	cmdEdit
+	cmdSeek
+	cmdWider
+	cmdEOF
+	cmdCoord
+	cmdErase
+	cmdIncrement
+	cmdCopyEdit1
+	cmdEOFCRC32
+	cmdRLE
+	commands
+)
+
+// widths are the bits of a command's arguments: arg2 fixed, arg1 at least.
+var widths = [commands]struct{ arg2, arg1 int }{
+	cmdCopyEdit:  {2, 12},
+	cmdCopy:      {0, 6},
+	cmdEdit:      {0, 4},
+	cmdSeek:      {0, 8},
+	cmdEOF:       {0, 12},
+	cmdCoord:     {3, 1},
+	cmdErase:     {3, 7},
+	cmdIncrement: {0, 12},
+	cmdCopyEdit1: {0, 4},
+	cmdEOFCRC32:  {32, 12},
+	cmdRLE:       {0, 2},
+}
+
+// steps are the changes of x and y in the eight directions of a coord command
+// (docs/formats/nethack.md section 6.4).
+var steps = [8]struct{ dx, dy int8 }{{-1, 0}, {-1, -1}, {0, -1}, {1, -1}, {1, 0}, {1, 1}, {0, 1}, {-1, 1}}
+
+const (
+	west = 0
+	east = 4
+
+	monsterSize = 85 // distance that coord counts in
+)
+
+// An mdiff reads the commands of a beta3 diff. Headers are bit strings, most significant bit first.
+type mdiff struct {
+	data  []byte
+	pos   int // in bits
+	order [commands]uint8
+}
+
+// beta3 decodes a diff whose header is already off.
+func (p *patch) beta3(d []byte) error {
+	m := mdiff{data: d}
+	for i := range m.order {
+		m.order[i] = uint8(i)
+	}
+	anchor := 0
+	for {
+		cmd, arg1, arg2, err := m.command()
+		if err != nil {
+			return err
+		}
+		switch cmd {
+		case cmdCopyEdit:
+			err = m.copyEdit(p, arg1, arg2+1)
+		case cmdCopy:
+			err = p.copy(arg1)
+			anchor = p.size
+		case cmdEdit:
+			err = m.copyEdit(p, 0, arg1+1)
+		case cmdSeek:
+			err = p.seek(int64(arg1))
+		case cmdEOF, cmdEOFCRC32:
+			p.sum, p.summed = uint32(arg2), cmd == cmdEOFCRC32
+			return p.copy(arg1)
+		case cmdCoord:
+			err = p.coord(anchor, arg1, arg2)
+		case cmdErase:
+			if err = p.copy(arg1); err == nil {
+				err = p.literal(int(arg2)+3, zeros)
+			}
+		case cmdIncrement:
+			if err = p.copy(arg1); err == nil {
+				err = p.adjust(1)
+			}
+		case cmdCopyEdit1:
+			err = m.copyEdit(p, arg1, 1)
+		default:
+			err = errUnsupported
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// copyEdit copies, then appends n literal bytes that follow the command.
+func (m *mdiff) copyEdit(p *patch, copied, n uint64) error {
+	if err := p.copy(copied); err != nil {
+		return err
+	}
+	rest, err := p.take(m.data[m.pos/8:], n)
+	m.pos = 8 * (len(m.data) - len(rest))
+	return err
+}
+
+// coord copies up to a place a multiple of a monster's size behind the anchor and moves one step.
+func (p *patch) coord(anchor int, far, dir uint64) error {
+	if far > maxBlob/monsterSize {
+		return errCopyEnd
+	}
+	gap := (anchor - p.size) % monsterSize
+	if gap < 0 {
+		gap += monsterSize
+	}
+	if err := p.copy(uint64(gap) + monsterSize*far); err != nil {
+		return err
+	}
+	if err := p.adjust(byte(steps[dir].dx)); err != nil || dir == west || dir == east {
+		return err
+	}
+	return p.adjust(byte(steps[dir].dy))
+}
+
+// command reads a command with its widening prefixes and arguments (docs/formats/nethack.md
+// section 6.2). A seek's arg1 is extended by its sign.
+func (m *mdiff) command() (cmd int, arg1, arg2 uint64, err error) {
+	wider := 0
+	for {
+		if cmd, err = m.which(); err != nil {
+			return 0, 0, 0, err
+		}
+		if cmd != cmdWider {
+			break
+		}
+		wider += 8
+	}
+	if arg2, err = m.bits(widths[cmd].arg2); err != nil {
+		return 0, 0, 0, err
+	}
+	width := -m.pos & 7
+	for width < widths[cmd].arg1+wider {
+		width += 8
+	}
+	if width > 63 {
+		return 0, 0, 0, errWide
+	}
+	arg1, err = m.bits(width)
+	if cmd == cmdSeek {
+		arg1 = uint64(int64(arg1<<(64-width)) >> (64 - width))
+	}
+	return cmd, arg1, arg2, err
+}
+
+// which reads an index into the order list and moves the command found there to its front.
+func (m *mdiff) which() (int, error) {
+	ones := bits.LeadingZeros64(^m.ahead())
+	if ones > 2 {
+		return 0, errUnknown
+	}
+	r, err := m.bits(2*ones + 2) // the ones, a zero, and as many bits as these
+	if err != nil {
+		return 0, err
+	}
+	i := 1<<(ones+1) - 2 + int(r&(1<<(ones+1)-1))
+	if i >= commands {
+		return 0, errUnknown
+	}
+	cmd := m.order[i]
+	copy(m.order[1:i+1], m.order[:i])
+	m.order[0] = cmd
+	return int(cmd), nil
+}
+
+// bits reads n bits, at most 63, of no more than eight bytes.
+func (m *mdiff) bits(n int) (uint64, error) {
+	if n > 8*len(m.data)-m.pos {
+		return 0, errTruncated
+	}
+	v := m.ahead() >> (64 - n)
+	m.pos += n
+	return v, nil
+}
+
+// ahead returns the bits that come, the next one first: those of eight bytes, with zeros behind the
+// end of the diff.
+func (m *mdiff) ahead() uint64 {
+	rest := m.data[m.pos/8:]
+	if len(rest) < 8 {
+		var last [8]byte
+		copy(last[:], rest)
+		rest = last[:]
+	}
+	return binary.BigEndian.Uint64(rest) << (m.pos % 8)
 }

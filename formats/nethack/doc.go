@@ -65,21 +65,20 @@
 //
 // # Files
 //
-// From the bytes up: layout.go reads the header, scanner.go finds lines, blob.go decodes blobs,
-// diff.go and beta3.go decode diffs into a patch, patch.go applies one, and save.go keeps a save
-// while patches are applied. event.go parses a line that is no save, events.go goes through those
-// of a tick.
+// From the bytes up: layout.go reads the header, scanner.go finds lines and decodes their blobs,
+// diff.go decodes diffs into a patch, patch.go applies one, and save.go keeps a save while patches
+// are applied. event.go parses a line that is no save, tick.go has those of a tick.
 //
 // outline.go is a first look at a log and pass.go the pass that rebuilds every save once. index.go
-// has its result: tick.go and packed.go hold the ticks and save_names.go their names in little
-// memory, index_saved.go keeps it on disk, verdict.go and index_json.go say what it tells of the
-// log, and contract.go is what the program is given of all this. replay.go rebuilds a save again,
-// and state_cost.go says what a state of it takes.
+// has its result and what it tells of the log: tick.go and packed.go hold the ticks and
+// save_names.go their names in little memory, index_saved.go keeps it on disk, and contract.go is
+// what the program is given of all this. replay.go rebuilds a save again, and state_cost.go says
+// what a state of it takes.
 //
 // state.go reads fields and the map out of a save, hero.go the hero, level_walk.go, level.go,
 // monster.go and object.go what is around the hero; names.go has its names, screen.go draws it, and
-// state_json.go is its document. hero_csv.go and cast.go write the exports. columns.go and rows.go
-// have the rows of tables.
+// state_json.go is its document. hero.go and cast.go write the exports. columns.go and rows.go have
+// the rows of tables.
 //
 // # Saves are patched in place
 //

@@ -2,8 +2,14 @@ package source
 
 import (
 	"context"
+	"io"
 	iofs "io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
 
+	"recfs/formats"
 	"recfs/nodes"
 )
 
@@ -74,3 +80,134 @@ type Names interface {
 	// Cost is how many bytes of memory they keep alive.
 	Cost() int64
 }
+
+// readNames returns the names in the opened directory dir.
+func readNames(ctx context.Context, dir iofs.ReadDirFile) (Names, error) {
+	var list []Name
+	for {
+		entries, err := dir.ReadDir(1024)
+		for _, e := range entries {
+			list = append(list, Name{e.Name(), e.Type()})
+		}
+		if err == io.EOF {
+			return NewNames(list), nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// InfoOf returns what info tells of a file: its version, if it has a method for that, or else what
+// the system does.
+func InfoOf(info iofs.FileInfo) Info {
+	v, ok := info.(interface{ Version() Version })
+	if ok {
+		return Info{Version: v.Version(), Type: info.Mode().Type(), Rights: rightsOf(info)}
+	}
+	return Info{Version: systemVersion(info), Type: info.Mode().Type(), Rights: rightsOf(info)}
+}
+
+// plainVersion is what every FileInfo tells.
+func plainVersion(info iofs.FileInfo) Version {
+	t := info.ModTime()
+	return Version{Stamp: formats.Stamp{Size: info.Size(), Modified: t.Unix(), Nanos: int64(t.Nanosecond())}}
+}
+
+// IOFile returns an opened file for callers that know io/fs alone: all reads are in ctx, which the
+// result must not outlive, and info is what it tells of itself. It is an io.ReaderAt, too. Nothing
+// of f is used once the result is closed, and f is closed then.
+func IOFile(ctx context.Context, name string, f File, info Info) iofs.File {
+	return &ioFile{SectionReader: io.NewSectionReader(nodes.At(ctx, f), 0, info.Size), f: f, info: IOInfo(name, info)}
+}
+
+type ioFile struct {
+	*io.SectionReader
+	f    File
+	info iofs.FileInfo
+}
+
+func (f *ioFile) Stat() (iofs.FileInfo, error) { return f.info, nil }
+func (f *ioFile) Close() error                 { return f.f.Close() }
+
+// IOInfo returns what info tells of the file called name for callers that know io/fs alone. It has
+// a method Stamp for [formats.StampOf].
+func IOInfo(name string, info Info) iofs.FileInfo { return ioInfo{path.Base(name), info} }
+
+type ioInfo struct {
+	name string
+	info Info
+}
+
+func (i ioInfo) Name() string         { return i.name }
+func (i ioInfo) Size() int64          { return i.info.Size }
+func (i ioInfo) Mode() iofs.FileMode  { return i.info.Type | 0o444 }
+func (i ioInfo) ModTime() time.Time   { return i.info.Time() }
+func (i ioInfo) IsDir() bool          { return i.info.Type.IsDir() }
+func (i ioInfo) Sys() any             { return nil }
+func (i ioInfo) Version() Version     { return i.info.Version }
+func (i ioInfo) Stamp() formats.Stamp { return i.info.Stamp }
+
+// A Version is what tells the states of a file apart while the program runs.
+type Version struct {
+	formats.Stamp
+	Dev   uint64 // the device
+	Links uint64 // how many names lead to it
+}
+
+// SameFile reports whether info is of the file that had version v: it is in
+// the same state, or surely the same inode in another one. The number of an
+// inode alone does not tell, as the next file gets that of a removed one.
+func (v Version) SameFile(info Info) bool {
+	if info.Type != 0 {
+		return false
+	}
+	now := info.Version
+	return now == v || v.Born != 0 && v.Inode != 0 && now.Dev == v.Dev && now.Inode == v.Inode && now.Born == v.Born
+}
+
+// otherFile reports whether info is surely of another file than v.
+func (v Version) otherFile(info Info) bool {
+	now := info.Version
+	return info.Type != 0 || now.Dev != v.Dev || now.Inode != v.Inode || now.Born != v.Born
+}
+
+// A Name is a name in a directory with its type.
+type Name struct {
+	Name string
+	Type iofs.FileMode
+}
+
+// NewNames returns the names in a directory. list is all that lies there: sockets, devices and
+// fifos are not shown. It keeps list, and sorts it.
+func NewNames(list []Name) Names {
+	list = slices.DeleteFunc(list, func(n Name) bool { return n.Type != 0 && n.Type != iofs.ModeDir && n.Type != iofs.ModeSymlink })
+	slices.SortFunc(list, func(a, b Name) int { return strings.Compare(a.Name, b.Name) })
+	return &nameList{list}
+}
+
+// A nameList is Names of a directory that is asked for the rest.
+type nameList struct{ list []Name }
+
+func (l *nameList) Len() int { return len(l.list) }
+
+func (l *nameList) At(i int) (string, iofs.FileMode) { return l.list[i].Name, l.list[i].Type }
+
+func (l *nameList) Find(name string) (int, bool) {
+	return slices.BinarySearchFunc(l.list, name, func(n Name, name string) int { return strings.Compare(n.Name, name) })
+}
+
+func (l *nameList) Info(int) (Info, bool) { return Info{}, false }
+
+func (l *nameList) Cost() (n int64) {
+	for _, name := range l.list {
+		n += int64(len(name.Name)) + nameCost
+	}
+	return n
+}
+
+// nameCost is what a name takes in memory besides its text, whose size is rounded up.
+const nameCost = 24 + 8

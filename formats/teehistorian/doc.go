@@ -82,19 +82,19 @@
 //
 // In the order in which to read them:
 //
-//	values.go record.go scanner.go          values, records, and where they are in a source
-//	extension.go message.go fields.go       payloads
-//	header.go header_json.go                the header
-//	state.go look.go checkpoint.go          what is known of the players, and how it is kept
-//	pass.go account.go                      the pass, which counts what will be shown
-//	index.go index_saved.go index_check.go  what the pass leaves behind
-//	block.go event_json.go state_json.go    a stretch decoded again, and its JSON
+//	values.go record.go scanner.go  values, records, and where they are in a source
+//	message.go                      payloads
+//	header.go                       the header
+//	state.go look.go checkpoint.go  what is known of the players, and how it is kept
+//	pass.go account.go              the pass, which counts what will be shown
+//	index.go index_saved.go         what the pass leaves behind
+//	block.go event_json.go state_json.go  a stretch decoded again, and its JSON
 //	event_log.go event_lines.go event_text.go  lines of events.txt
-//	table.go columns.go table_rows.go       files of a stay, and tables
-//	paths.go legend.go heat.go mapfile.go   paths.svg, path.svg and heat.png, over the map
-//	demo_*.go                               the recording played as demos
-//	documents.go contract.go                documents, and what the rest of the program asks for
-//	tree*.go play*.go                       what it shows, and how it plays
+//	columns.go table_rows.go        files of a stay, and tables
+//	paths.go heat.go                paths.svg, path.svg and heat.png, over the map
+//	demo_*.go                       the recording played as demos
+//	contract.go                     documents, and what the rest of the program asks for
+//	tree*.go play*.go               what it shows, and how it plays
 //
 // # Decisions
 //

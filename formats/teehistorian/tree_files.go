@@ -1,8 +1,17 @@
 package teehistorian
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"io"
+	iofs "io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
 
 	"recfs/formats"
 	"recfs/formats/columnar"
@@ -135,4 +144,153 @@ func (t *tree) finishRows(_ context.Context, x *index) (views.Rows, error) {
 		N: len(x.finishes), Add: func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.start) },
 		Chunk: func(i int) int { return x.chunkOf(x.finishes[i].tick) },
 	}, nil
+}
+
+func (t *tree) loadTable(ctx context.Context, k tableKey) (map[int32][]byte, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := r.rows(ctx, k.chunk, k.table)
+	cost := int64(0)
+	for _, b := range rows {
+		cost += int64(cap(b)) + 64
+	}
+	return rows, cost, stale(err)
+}
+
+func (t *tree) loadNames(ctx context.Context, _ struct{}) (*names, int64, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := &names{dirs: x.dirs(nodes.SafeName)}
+	n.players = sync.OnceValue(func() nodes.Dir { return t.stays(n.dirs) })
+	return n, int64(320 * len(n.dirs)), nil
+}
+
+// players returns the directory players.
+func (t *tree) players(ctx context.Context) (nodes.Dir, error) {
+	n, err := t.names.Get(ctx, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	return n.players(), nil
+}
+
+// stays returns the directory of the stays with these names.
+func (t *tree) stays(dirs []string) nodes.Dir {
+	entries := make([]nodes.Entry, 0, len(dirs))
+	for i, dir := range dirs {
+		entries = append(entries, nodes.Entry{Name: dir, Dir: t.Lazy(func(x *index) nodes.Dir { return t.player(x, int32(i)) })})
+	}
+	return nodes.List(entries...)
+}
+
+func (t *tree) player(x *index, stay int32) nodes.Dir {
+	entries := make([]nodes.Entry, tables)
+	grows := t.Grows && len(x.stays[stay].names) > 0 // the directory of a stay without a name may get another
+	for k, name := range tableNames {
+		k := table(k)
+		size := int64(len(tableHeads[k])) + x.stays[stay].bytes[k]
+		entries[k] = nodes.Entry{Name: name, Grows: grows, File: nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
+			return t.table(ctx, x, stay, k)
+		})}
+	}
+	return nodes.Unlisted(nodes.List(entries...), nodes.Entry{Name: "path.svg", File: t.pathsSVG(stay)})
+}
+
+// table returns the content of a table of a stay.
+func (t *tree) table(ctx context.Context, x *index, stay int32, k table) (nodes.Content, error) {
+	var chunks []int
+	p := nodes.NewPieces(func(ctx context.Context, i int) ([]byte, error) {
+		if i == 0 {
+			return []byte(tableHeads[k]), nil
+		}
+		rows, err := t.tables.Get(ctx, tableKey{chunks[i-1], k})
+		return rows[stay], err
+	})
+	p.Add(int64(len(tableHeads[k])))
+	s := x.stays[stay]
+	for c := int(s.firstChunk); c >= 0 && c <= int(s.lastChunk); c++ {
+		list, err := t.active.Get(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if i, ok := slices.BinarySearchFunc(list, stay, byStay); ok {
+			chunks = append(chunks, c)
+			p.Add(list[i].bytes[k])
+		}
+	}
+	return p, nil
+}
+
+// loadActivity returns what chunk k holds for each stay, in the order of the stays.
+func (t *tree) loadActivity(ctx context.Context, k int) ([]activity, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := readChunkActivity(nil, r.idx.chunks[k].activity)
+	return list, int64(cap(list)) * int64(unsafe.Sizeof(activity{})), err
+}
+
+func byStay(a activity, stay int32) int { return cmp.Compare(a.stay, stay) }
+
+// mapsDir is the folder beside a recording in which its map may lie, too.
+const mapsDir = "maps"
+
+// maxMap bounds the size of a map file.
+const maxMap = 64 << 20
+
+// findMap returns the map file of a recording and its path in fsys, the folder of the recording. It
+// has the name and the SHA-256 that the header tells, and lies there or in maps. Without one,
+// content is nil.
+func findMap(fsys iofs.FS, h *header) (content []byte, at string) {
+	name, sum := h.text("map_name"), strings.ToLower(h.text("map_sha256"))
+	if fsys == nil || name == "" || sum == "" || strings.Contains(name, "/") {
+		return nil, ""
+	}
+	for _, dir := range []string{"", mapsDir + "/"} {
+		for _, file := range []string{name + ".map", name + "_" + sum + ".map"} {
+			b, err := readMap(fsys, dir+file)
+			if err != nil {
+				continue
+			}
+			if got := sha256.Sum256(b); hex.EncodeToString(got[:]) == sum {
+				return b, dir + file
+			}
+		}
+	}
+	return nil, ""
+}
+
+// needs are the Needs of the format: its map.
+func needs(document []byte) []formats.Need {
+	var d struct {
+		Header struct {
+			Name string      `json:"map_name"`
+			Sum  string      `json:"map_sha256"`
+			Size json.Number `json:"map_size"`
+		} `json:"header"`
+	}
+	h := &d.Header
+	err := json.Unmarshal(document, &d)
+	size, sizeErr := h.Size.Int64()
+	if err != nil || sizeErr != nil || h.Name == "" || len(h.Sum) != 2*sha256.Size {
+		return nil
+	}
+	return []formats.Need{{
+		Kind: "map", Name: h.Name, Ext: ".map", Dir: mapsDir, Size: size, SHA256: strings.ToLower(h.Sum),
+		Hint: "paths.svg draws it if it lies beside the recording or in " + mapsDir + "/ there",
+	}}
+}
+
+func readMap(fsys iofs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxMap))
 }

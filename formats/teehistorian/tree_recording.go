@@ -3,6 +3,7 @@ package teehistorian
 import (
 	"context"
 	"errors"
+	"sort"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -82,4 +83,176 @@ func stale(err error) error {
 		return nodes.ErrStale
 	}
 	return err
+}
+
+// chunkCount is the number of chunks.
+func (x *index) chunkCount() int { return len(x.chunks) }
+
+// mayGrow reports whether the records may go on.
+func (x *index) mayGrow() bool { return x.end == endUnfinished || x.end == endCut }
+
+// numbers returns the ticks with records.
+func (x *index) numbers() views.Numbers {
+	return views.Numbers{
+		N:      x.tickCount(),
+		Number: func(i int) int64 { return int64(x.tickNumber(i)) },
+		Search: x.searchTick,
+	}
+}
+
+// run returns the ticks of the chunk of tick i.
+func (x *index) run(i int) (first, end int) {
+	k := sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].ordinal > i }) - 1
+	return x.chunks[k].ordinal, x.chunks[k].ordinal + x.chunks[k].count
+}
+
+// chunk returns a file of chunks/.
+func (t *tree) chunk(x *index, n int) (nodes.File, error) {
+	c := &x.chunks[n]
+	return nodes.Section(t, c.offset, c.size), nil
+}
+
+// lines returns a file of lines/. While the recording is being written, its last tick may go on.
+func (t *tree) lines(x *index, n int) (nodes.File, error) {
+	c := &x.chunks[n]
+	last, size, isLong := c.last, c.lines, c.isLong()
+	lines := func(ctx context.Context) ([]byte, error) {
+		r, err := t.get(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b, err := r.lines(ctx, n, last)
+		return b, stale(err)
+	}
+	switch {
+	case t.Running && t.Grows && x.mayGrow() && n == len(x.chunks)-1:
+		last--
+		return nodes.Func(lines), nil
+	case isLong:
+		return nodes.Stream(size, t.Text("lines", n, t.long(n, nil)).Open), nil
+	}
+	return nodes.Sized(size, lines), nil
+}
+
+// hasState reports whether there is a state of tick n.
+func (t *tree) hasState(ctx context.Context, n int64) (bool, error) {
+	x, err := t.Index(ctx)
+	return err == nil && x.spans(n), err
+}
+
+// longTick returns the document of a tick if it is a long one.
+func (t *tree) longTick(ctx context.Context, n int64) (nodes.Content, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, tick := x.chunkOf(int32(n)), int32(n)
+	if c := &x.chunks[k]; !c.isLong() || c.last != tick {
+		return nil, nil
+	}
+	return t.Text("ticks", k, t.long(k, &tick)).Open(ctx)
+}
+
+// doc returns the function that makes the document of a tick, or of the state after it.
+func (t *tree) doc(states bool) func(context.Context, int64) ([]byte, error) {
+	return func(ctx context.Context, n int64) ([]byte, error) {
+		x, err := t.Index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		k, i := x.findTick(int32(n))
+		size := x.blockLen(k)
+		b, err := t.blocks.Get(ctx, blockKey{k, i / size, states})
+		if err != nil {
+			return nil, err
+		}
+		doc := b.doc(i % size)
+		if states { // of a tick without records, too
+			doc = append(appendDocumentHead(make([]byte, 0, len(doc)+64), int32(n)), doc...)
+		}
+		return doc, nil
+	}
+}
+
+// eachDoc returns the function that makes the documents of a chunk in order, without a long one.
+func (t *tree) eachDoc(states bool) func(context.Context, *index, int, int, func(int, []byte) error) error {
+	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
+		r, err := t.get(ctx)
+		if err != nil {
+			return err
+		}
+		i, whole := first, []byte(nil)
+		_, err = r.docs(ctx, nil, x.chunkOf(x.tickNumber(first)), 0, end-first, chunkSize, states, func(tick int32, doc []byte) error {
+			if states {
+				whole = append(appendDocumentHead(whole[:0], tick), doc...)
+				doc = whole
+			}
+			i++
+			return fn(i-1, doc)
+		})
+		return stale(err)
+	}
+}
+
+// loadBlock renders a block. If the one before is at hand, it goes on from there, so that reading
+// them in order is linear.
+func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error) {
+	r, err := t.get(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var from *point
+	if before, ok := t.blocks.Peek(blockKey{k.chunk, k.block - 1, k.states}); ok {
+		from = before.next
+	}
+	b, n := &block{}, r.idx.blockLen(k.chunk)
+	end := min((k.block+1)*n, r.idx.chunks[k.chunk].count)
+	b.next, err = r.docs(ctx, from, k.chunk, k.block*n, end, blockWindow, k.states, func(_ int32, doc []byte) error {
+		b.docs = append(b.docs, doc...)
+		b.ends = append(b.ends, len(b.docs))
+		return nil
+	})
+	if err != nil {
+		return nil, 0, stale(err)
+	}
+	return b, b.cost(), nil
+}
+
+// long returns the lines of a chunk, or the document of a tick if there is one, as a text of many
+// parts.
+func (t *tree) long(k int, tick *int32) func(context.Context, *index) (*views.Text, error) {
+	return func(_ context.Context, x *index) (*views.Text, error) {
+		c := &x.chunks[k]
+		n := int((c.size + longPart - 1) / longPart)
+		return &views.Text{
+			N: n, Cost: int64(n * (stateSize + c.weight*playerSize)), Claim: c.held(),
+			Make: func(ctx context.Context, i int, at any) (views.Part, error) {
+				r, err := t.get(ctx)
+				if err != nil {
+					return views.Part{}, err
+				}
+				p, ok := at.(longPlace)
+				if !ok {
+					p = longPlace{lines: jsonLines{render: &r.render}, first: true}
+				}
+				b, err := r.longPart(ctx, &p, k, i, tick)
+				return views.Part{Bytes: b, Next: p}, stale(err)
+			},
+		}, nil
+	}
+}
+
+// clock counts ticks from the start of the game, tick 0.
+func (t *tree) clock(x *index) nodes.Clock {
+	first, last := x.span()
+	return views.SteadyClock(t.start.Time, tickTime(1), first, last)
+}
+
+// tick returns the tick of a date, or of a time of day: the first from the start on.
+func (s startTime) tick(text string) (int64, bool) {
+	if s.Time == nil {
+		return 0, false
+	}
+	t, ok := nodes.MomentFrom(text, *s.Time)
+	return int64(t.Sub(*s.Time) / tickTime(1)), ok
 }

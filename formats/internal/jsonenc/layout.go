@@ -3,6 +3,11 @@ package jsonenc
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"recfs/formats"
 )
 
 // MarshalIndented returns v as a JSON document in the layout of [AppendIndented], with a final
@@ -82,3 +87,69 @@ func newline(dst []byte, depth int) []byte {
 	}
 	return dst
 }
+
+// AppendWords appends members of an object, each with a comma before it, as a person reads them:
+// keys and texts without quotes, objects in parentheses, lists in brackets. It ends behind so many
+// bytes.
+func AppendWords(dst, members []byte, most int) []byte {
+	w := Walk(members)
+	return w.appendWords(dst, len(dst)+most, true)
+}
+
+// appendWords appends the members, or the elements without keys, that follow.
+func (w *Walker) appendWords(dst []byte, end int, keys bool) []byte {
+	for first := true; len(dst) < end && w.More(); first = false {
+		if !first {
+			dst = append(dst, ", "...)
+		}
+		if keys {
+			dst = append(appendPlain(dst, w.Value(), end), ' ')
+		}
+		dst = appendPlain(dst, w.Value(), end)
+	}
+	return dst
+}
+
+// appendPlain appends a value. Of a long one it appends the start.
+func appendPlain(dst, value []byte, end int) []byte {
+	if most := max(end-len(dst), 0); len(value) > 2*most {
+		return append(dst, strings.ToValidUTF8(string(value[:most]), "")...)
+	}
+	var s string
+	switch {
+	case bytes.HasPrefix(value, []byte{'{'}):
+		w := Walk(value)
+		w.Enter()
+		return append(w.appendWords(append(dst, '('), end, true), ')')
+	case bytes.HasPrefix(value, []byte{'['}):
+		w := Walk(value)
+		w.Enter()
+		return append(w.appendWords(append(dst, '['), end, false), ']')
+	case bytes.HasPrefix(value, []byte{'"'}) && json.Unmarshal(value, &s) == nil:
+		return append(dst, s...)
+	}
+	return append(dst, value...)
+}
+
+// Explain returns err, with which encoding/json refused a text, as one that says why, and from
+// which byte on, in a sentence of ours, and wraps it.
+func Explain(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax) && syntax.Error() == endOfText, errors.Is(err, io.ErrUnexpectedEOF):
+		return formats.Reasonf(err, "it ends too early")
+	case errors.As(err, &syntax):
+		return formats.Reasonf(err, "byte %d is not what JSON has there", syntax.Offset)
+	case errors.As(err, &kind) && kind.Field != "":
+		return formats.Reasonf(err, "byte %d: %q cannot be a value of type %s", kind.Offset, kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return formats.Reasonf(err, "byte %d: it cannot be a value of type %s", kind.Offset, kind.Value)
+	}
+	return err
+}
+
+// endOfText is what encoding/json says of text that ends too early, for which it has no name.
+const endOfText = "unexpected end of JSON input"

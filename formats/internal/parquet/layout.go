@@ -18,7 +18,7 @@ const LayoutNumber = 3
 type Layout struct {
 	table  columnar.Table
 	groups []span // of each row group in the file
-	zeros  int64  // before the footer, behind those that are there anyway: see tail and named.go
+	zeros  int64  // before the footer, behind those that are there anyway: see tail and [Named]
 	footer []byte // to the end of the file
 }
 

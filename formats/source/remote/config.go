@@ -3,14 +3,43 @@ package remote
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"gopkg.in/ini.v1"
 )
+
+// Options are what can be chosen about servers.
+type Options struct {
+	Endpoint      string        // base URL of the S3 server; "": from the environment, the profile, or AWS
+	Region        string        // of the signature; "": likewise, or us-east-1
+	Profile       string        // of the shared files; "": AWS_PROFILE, or default
+	Anonymous     bool          // S3 requests are not signed
+	RequesterPays bool          // who asks pays
+	CAFile        string        // certificates in PEM that are believed; "": those of the system
+	TTL           time.Duration // how long a listing is good; 0: each look-up asks
+	Timeout       time.Duration // of one request with all its retries
+	Requests      int           // at a time
+	Version       string        // of the program, for User-Agent
+	Log           *slog.Logger
+}
+
+// IsURL reports whether a name is that of a remote source.
+func IsURL(name string) bool {
+	for _, scheme := range []string{"s3://", "http://", "https://"} {
+		if strings.HasPrefix(name, scheme) {
+			return true
+		}
+	}
+	return false
+}
 
 const awsEndpoint = "https://s3.amazonaws.com"
 
@@ -75,4 +104,67 @@ func (c config) credentials(asker *http.Client) *credentials.Credentials {
 		}},
 		&credentials.IAM{Client: asker, Region: c.region},
 	})
+}
+
+// netrcLogin returns who the user is at a server, as the netrc says; nil: it says nothing, or
+// others may read it.
+func netrcLogin(u *url.URL, log *slog.Logger) *url.Userinfo {
+	home, _ := os.UserHomeDir()
+	name := cmp.Or(os.Getenv("NETRC"), filepath.Join(home, ".netrc"))
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	login := parseNetrc(string(text), u.Hostname())
+	if login != nil && info.Mode().Perm()&0o077 != 0 {
+		if log != nil {
+			log.Warn("not used, as others may read it", "path", name)
+		}
+		return nil
+	}
+	return login
+}
+
+// parseNetrc returns who the user is at a host, by its machine or by default.
+func parseNetrc(text, host string) (login *url.Userinfo) {
+	var machine, user, secret string
+	take := func() {
+		if machine == host || machine == "default" && login == nil {
+			login = url.UserPassword(user, secret)
+		}
+		user, secret = "", ""
+	}
+	words := strings.Fields(text)
+	for i := 0; i < len(words); i++ {
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		switch words[i] {
+		case "machine":
+			take()
+			machine = next
+			i++
+		case "default":
+			take()
+			machine = "default"
+		case "login":
+			user = next
+			i++
+		case "password":
+			secret = next
+			i++
+		}
+	}
+	take()
+	return login
+}
+
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }

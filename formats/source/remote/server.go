@@ -123,3 +123,88 @@ func splitKey(key string) (dir, name string) {
 	i := strings.LastIndexByte(key, '/') + 1
 	return key[:i], key[i:]
 }
+
+// turns number the times to live. What was listed in one holds in it.
+type turns struct {
+	ttl time.Duration // 0: each look-up is a turn
+
+	mu    sync.Mutex
+	n     int64
+	end   time.Time // of the turn that it is
+	walks int       // that are under way, for which it lasts longer
+}
+
+// now returns the number of the turn that it is.
+func (t *turns) now() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.number()
+}
+
+// number is now with the lock held.
+func (t *turns) number() int64 {
+	if now := time.Now(); t.ttl <= 0 || t.walks == 0 && !now.Before(t.end) {
+		t.n++
+		t.end = now.Add(t.ttl)
+	}
+	return t.n
+}
+
+// hold makes the turn last until release, and then for twice as long as that took: a walk may take
+// longer than the time to live, and what it listed is looked at next.
+func (t *turns) hold() (turn int64, release func()) {
+	began := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	turn = t.number()
+	t.walks++
+	return turn, func() {
+		now := time.Now()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.walks--
+		if end := now.Add(2 * now.Sub(began)); end.After(t.end) {
+			t.end = end
+		}
+	}
+}
+
+// Stats are what was asked of a server, as stats.json tells it.
+type Stats struct {
+	Source   string `json:"source"`
+	Requests struct {
+		List  int64 `json:"list"`
+		Head  int64 `json:"head"`
+		Range int64 `json:"range"`
+		Get   int64 `json:"get"`
+		Put   int64 `json:"put"`
+	} `json:"requests"`
+	Bytes         int64      `json:"bytes"` // of all answers
+	Retries       int64      `json:"retries"`
+	Errors        int64      `json:"errors"`
+	InFlight      int64      `json:"in_flight"`
+	Blocks        int64      `json:"blocks"` // that came, kept or not
+	BlockBytes    int64      `json:"block_bytes"`
+	OldestListing float64    `json:"oldest_listing_seconds"`
+	Unreachable   *time.Time `json:"unreachable_since"`
+}
+
+// Stats returns what was asked of the server until now.
+func (s *Server) Stats() Stats {
+	r := Stats{
+		Source: s.url(""), Bytes: s.Bytes.Load(), Retries: s.Retries.Load(), Errors: s.Errors.Load(),
+		InFlight: s.InFlight.Load(), Blocks: s.fetches.blocks.Load(), BlockBytes: s.fetches.bytes.Load(),
+	}
+	r.Requests.List, r.Requests.Head, r.Requests.Range = s.List.Load(), s.Head.Load(), s.Range.Load()
+	r.Requests.Get, r.Requests.Put = s.Get.Load(), s.Put.Load()
+	if listed := s.listed.Load(); listed != 0 {
+		r.OldestListing = time.Since(time.UnixMilli(listed)).Round(time.Millisecond).Seconds()
+	}
+	if old := s.old.Load(); old != 0 {
+		r.Unreachable = new(time.UnixMilli(old))
+	}
+	if o := s.outage.Load(); o != nil && (r.Unreachable == nil || o.since.Before(*r.Unreachable)) {
+		r.Unreachable = &o.since
+	}
+	return r
+}

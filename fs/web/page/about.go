@@ -3,10 +3,12 @@ package page
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
+	"unicode"
 
 	"recfs/nodes"
 	"recfs/nodes/play"
@@ -88,4 +90,123 @@ func (t *Tree) ground(ctx context.Context, name string, m *play.Ground) (*ground
 	at := root + (&url.URL{Path: g.Path}).EscapedPath() + "/"
 	g.Solid, g.Picture = at+"collision.png", at+"preview.png"
 	return g, nil
+}
+
+// A playersAnswer is the answer to players.
+type playersAnswer struct {
+	Total int           `json:"total"`
+	Rows  []play.Player `json:"rows"`
+	Next  *int          `json:"next"`
+}
+
+// players answers with those who took part and have a name that fits.
+func players(ctx context.Context, t *Tree, q *query) (any, error) {
+	after, limit := int(q.number("after", 0, 0, math.MaxInt32)), int(q.number("limit", 100, 1, 1000))
+	rec, err := t.playing(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, total, err := rec.Players(ctx, q.text("q"), after, limit)
+	if err != nil {
+		return nil, err
+	}
+	answer := playersAnswer{Total: total, Rows: rows}
+	if end := after + len(rows); end < total && len(rows) > 0 {
+		answer.Next = &end
+	}
+	return answer, nil
+}
+
+// An eventsAnswer is the answer to events.
+type eventsAnswer struct {
+	Rows     []play.Event `json:"rows"`
+	Searched int64        `json:"searched"`
+	Next     *int64       `json:"next"`
+}
+
+// events answers with the events that fit, from a tick on.
+func events(ctx context.Context, t *Tree, q *query) (any, error) {
+	ask := play.Query{
+		Back: q.number("dir", 1, -1, 1) < 0, Words: q.text("q"), ID: play.ID(q.text("id")),
+		Limit: int(q.number("limit", 100, 1, 1000)), Told: q.flag("secrets"),
+	}
+	if q.text("dir") == "0" {
+		q.refuse("dir")
+	}
+	without := int64(math.MinInt64)
+	if ask.Back {
+		without = math.MaxInt64
+	}
+	ask.From = q.number("from", without, math.MinInt64, math.MaxInt64)
+	if kinds := q.text("kind"); kinds != "" {
+		ask.Kinds = strings.Split(kinds, ",")
+	}
+	rec, err := t.playing(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	found, err := rec.Events(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	return eventsAnswer{shownEvents(found.Rows, ask.Told), found.Searched, found.Next}, nil
+}
+
+// shownEvents returns events with what is secret in them, if that is asked for.
+func shownEvents(list []play.Event, told bool) []play.Event {
+	if !told {
+		return list
+	}
+	shown := make([]play.Event, len(list))
+	for i, e := range list {
+		shown[i] = e.Told()
+	}
+	return shown
+}
+
+// A DiffMaps returns how two maps differ, whose directories it gets; nil: one of them is no map.
+type DiffMaps func(ctx context.Context, a, b nodes.Dir) (*play.MapDiff, error)
+
+// mapDiff answers with how two maps differ.
+func mapDiff(ctx context.Context, t *Tree, q *query) (any, error) {
+	other, err := t.Path("/" + (&url.URL{Path: q.text("with")}).EscapedPath())
+	if err != nil || q.text("with") == "" {
+		return nil, BadParameter("with")
+	}
+	a, err := t.dir(ctx, q.name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.dir(ctx, other)
+	if err != nil {
+		if t.Status(err) == http.StatusNotFound {
+			err = BadParameter("with")
+		}
+		return nil, err
+	}
+	diff, err := t.DiffMaps(ctx, a, b)
+	if diff == nil && err == nil {
+		err = &Refusal{http.StatusBadRequest, "these are not two maps"}
+	}
+	return diff, err
+}
+
+// A List is what is known of all recordings.
+type List interface {
+	// Page returns a page of the list (docs/tree/page.md section 3). A parameter that is none is a
+	// [BadParameter].
+	Page(ctx context.Context, q url.Values) (any, error)
+}
+
+// list answers with a page of the list.
+func list(ctx context.Context, t *Tree, q *query) (any, error) { return t.List.Page(ctx, q.values) }
+
+// shown is a name as text of a page.
+func shown(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(name, string(unicode.ReplacementChar)))
 }
