@@ -1,5 +1,7 @@
 package columnar
 
+import "slices"
+
 // A ColumnType says what the values of a column are.
 type ColumnType uint8
 
@@ -45,6 +47,19 @@ func columns(t ColumnType, nullable bool, names []string) []Column {
 // OneOf returns a column of few texts, which its rows have by number.
 func OneOf(name string, nullable bool, words ...string) []Column {
 	return []Column{{Name: name, Type: Text, Nullable: nullable, Words: words}}
+}
+
+// Widen returns columns with the names and types of both lists. One may hold nulls if it may in
+// either. ok is false if names or types differ.
+func Widen(a, b []Column) (list []Column, ok bool) {
+	if !slices.EqualFunc(a, b, func(a, b Column) bool { return a.Name == b.Name && a.Type == b.Type }) {
+		return nil, false
+	}
+	list = slices.Clone(a)
+	for i := range list {
+		list[i].Nullable = a[i].Nullable || b[i].Nullable
+	}
+	return list, true
 }
 
 // The rows of a group are those of whole chunks, up to the one with which there are GroupRows of

@@ -164,7 +164,11 @@ func (w whole) Append(b []byte) []byte { return append(b, w...) }
 func (w whole) Memory() int64          { return int64(len(w)) }
 func (w whole) Reach(string) int64     { return int64(len(w)) }
 
-// rec is a format of files whose table has a row for each byte, which rows makes.
+// null is the byte whose row has no value.
+const null = 'e'
+
+// rec is a format of files whose table has a row for each byte, which rows makes. It may have nulls
+// if it has any.
 func rec(variant string, rows func(ctx context.Context, w whole, group int) error) formats.Format {
 	readAll := func(ctx context.Context, in formats.Input) (whole, error) {
 		b := make([]byte, in.Size)
@@ -174,7 +178,6 @@ func rec(variant string, rows func(ctx context.Context, w whole, group int) erro
 		_, err := in.ReadAt(ctx, b, 0)
 		return b, err
 	}
-	columns := columnar.Required(columnar.Int64, "byte")
 	return formats.Format{
 		Name: "rec", Extensions: []string{".rec"}, Variant: variant,
 		Open:     func(ctx context.Context, in formats.Input) (formats.Head, error) { return readAll(ctx, in) },
@@ -189,15 +192,20 @@ func rec(variant string, rows func(ctx context.Context, w whole, group int) erro
 		Tree: func(r formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			w := r.Head.(whole)
 			half := len(w) / 2
-			groups := []columnar.Group{
-				{Rows: half, Columns: make([]columnar.Counts, 1)}, {Rows: len(w) - half, Chunk: 1, Columns: make([]columnar.Counts, 1)},
+			count := func(w []byte) []columnar.Counts {
+				return []columnar.Counts{{Nulls: int64(bytes.Count(w, []byte{null}))}}
 			}
+			groups := []columnar.Group{
+				{Rows: half, Columns: count(w[:half])}, {Rows: len(w) - half, Chunk: 1, Columns: count(w[half:])},
+			}
+			columns := columnar.Required(columnar.Int64, "byte")
+			columns[0].Nullable = bytes.IndexByte(w, null) >= 0
 			groups = slices.DeleteFunc(groups, func(g columnar.Group) bool { return g.Rows == 0 })
 			list := []columnar.Maker{columnar.NewMaker("bytes", columns,
 				func(context.Context) ([]columnar.Group, error) { return groups, nil },
 				func(ctx context.Context, b *columnar.Batch, chunk int) error {
 					for _, x := range w[chunk*half:] {
-						b.Int64(int64(x))
+						columnar.AddIf(b, x != null, b.Int64, int64(x))
 					}
 					return rows(ctx, w, chunk)
 				})}
@@ -220,7 +228,7 @@ func bytesOf(t *testing.T, name string) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, v := range read(t, name).Columns[2].Values {
-		b.WriteByte(byte(v.(int64)))
+		b.WriteByte(byteOf(v))
 	}
 	return b.String()
 }

@@ -109,10 +109,12 @@ func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []colu
 		if columns == nil {
 			columns = p.rows.Columns
 		}
-		if !p.rows.Same(columns) {
+		wide, ok := columnar.Widen(columns, p.rows.Columns)
+		if !ok {
 			l.Alien(p.at(), errors.New("it has other columns than other files"))
 			return
 		}
+		columns = wide
 		p.addTo(all)
 	}
 	if l.To.form.Merge {

@@ -324,18 +324,30 @@ func (m *tableMerge) writeFolder(ctx context.Context, folder string, moved map[*
 	return nil
 }
 
-// learnColumns takes the columns of the table from the recordings that are to be written. They move
-// out of parts that have other columns.
+// learnColumns takes the columns of the table from the recordings that are to be written, and which
+// of them hold nulls also from the parts. Recordings move out of parts that have other columns.
 func (m *tableMerge) learnColumns() {
-	for _, list := range m.added {
-		m.columns = list[0].counts[m.table].columns
+	widen := func(columns []columnar.Column) {
+		if wide, ok := columnar.Widen(m.columns, columns); ok {
+			m.columns = wide
+		}
 	}
+	members := slices.Concat(slices.Collect(maps.Values(m.added))...)
 	for _, changes := range m.changes {
 		for _, c := range changes {
 			if c.to != nil {
-				m.columns = c.to.counts[m.table].columns
+				members = append(members, c.to)
 			}
 		}
+	}
+	for i, member := range members {
+		if i == 0 {
+			m.columns = member.counts[m.table].columns
+		}
+		widen(member.counts[m.table].columns)
+	}
+	for _, p := range slices.Concat(slices.Collect(maps.Values(m.parts))...) {
+		widen(p.rows.Columns[min(len(columnar.OriginColumns(m.timeless())), len(p.rows.Columns)):])
 	}
 	for p, changes := range m.changes {
 		if m.isOurs(p) {

@@ -81,7 +81,7 @@ func (l *lake) say(format string, args ...any) {
 
 func (l *lake) put() {
 	name := fmt.Sprintf("%c%d.rec", 'a'+l.rand.IntN(3), l.rand.IntN(12))
-	content := []string{"", "bad", "x", "a", "b", "c", "d"}[l.rand.IntN(7)] + strings.Repeat(string(rune('e'+l.rand.IntN(20))), l.rand.IntN([]int{60, 60, 60, 300}[l.rand.IntN(4)]))
+	content := []string{"", "bad", "x", "a", "b", "c", "d"}[l.rand.IntN(7)] + strings.Repeat(string(rune(null+l.rand.IntN(5))), l.rand.IntN([]int{60, 60, 60, 300}[l.rand.IntN(4)]))
 	l.say("put %s %.5s %d", name, content, len(content))
 	l.files[name] = content
 	put(l.T, filepath.Join(l.source, name), content)
@@ -187,7 +187,7 @@ func (l *lake) read(name string) map[string]string {
 			if t.Columns[0].Values[row] != line.Recording {
 				l.Errorf("%s: row %d is of %v, not %s", name, row, t.Columns[0].Values[row], line.Recording)
 			}
-			content.WriteByte(byte(t.Columns[2].Values[row].(int64)))
+			content.WriteByte(byteOf(t.Columns[2].Values[row]))
 			row++
 		}
 		rows[line.Recording] = content.String()
@@ -201,6 +201,14 @@ func (l *lake) read(name string) map[string]string {
 		}
 	}
 	return rows
+}
+
+// byteOf returns the byte that a row is of.
+func byteOf(value any) byte {
+	if value == nil {
+		return null
+	}
+	return byte(value.(int64))
 }
 
 const limitRows = 64
