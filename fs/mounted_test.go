@@ -84,12 +84,14 @@ func testCopies(t *testing.T, mounted, plain string) {
 		run(t, ".", "diff", "-r", copied, plain)
 	})
 	t.Run("tar", func(t *testing.T) {
+		nodestest.Long(t)
 		archive, unpacked := filepath.Join(t.TempDir(), "a.tar"), t.TempDir()
 		run(t, mounted, "tar", "--mode=u+w", "-cf", archive, ".")
 		run(t, unpacked, "tar", "-xf", archive)
 		run(t, ".", "diff", "-r", unpacked, plain)
 	})
 	t.Run("rsync", func(t *testing.T) {
+		nodestest.Long(t)
 		if out := run(t, ".", "rsync", "-rcn", "--delete", "--out-format=%n", mounted+"/", plain); len(out) > 0 {
 			t.Errorf("rsync -c finds differences: %.2000s", out)
 		}

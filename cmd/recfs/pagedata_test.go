@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"recfs/nodes/nodestest"
 )
 
 // ask returns the status, the ETag and the body of an answer to the page.
@@ -157,7 +159,8 @@ func TestPageSecrets(t *testing.T) {
 func TestPageHostileRecordings(t *testing.T) {
 	head := "\x69\x9d\xb1\x7b\x8e\xfb\x34\xff\xb1\xd8\xda\x6f\x60\xc1\x5d\xd1" + `{"version":"2","version_minor":"22"}` + "\x00"
 	names := []string{"<img src=x onerror=alert(1)>", strings.Repeat("long", 16<<10), "\u202egnp\x01\x1b[2J", "bad\xff\xfe", "\u05d0\u05d1", ""}
-	const many, players, last = 100_000, 1024, math.MaxInt32
+	const players, last = 1024, math.MaxInt32
+	many := nodestest.Times(100_000, 10_000)
 	var crowded, visitors, one records
 	crowded.ints(-2, 0)
 	for id := range players {

@@ -29,7 +29,7 @@ func TestPrune(t *testing.T) {
 	}
 	histories, seed := 30, rand.Uint64()
 	if testing.Short() {
-		histories = 2
+		histories = 1
 	}
 	for i := range histories {
 		m := &pruneModel{T: t, samples: samples, rand: rand.New(rand.NewPCG(seed, uint64(i))), dir: t.TempDir(), made: map[string]madeTable{}}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"recfs/nodes/nodestest"
 )
 
 // longRecording returns a compressed recording that unpacks to more than is held in memory.
@@ -36,6 +38,7 @@ func longRecording(t *testing.T) []byte {
 // TestRemoteCopiesShared reads a tick of a compressed recording by three ranges, with the copy and
 // the index that another machine put into a bucket.
 func TestRemoteCopiesShared(t *testing.T) {
+	nodestest.Long(t)
 	const source, flag = "s3://games/x.teehistorian.gz", "--cache-mem=16MiB --index-at s3://games/.recfs-index "
 	t.Setenv("GOMEMLIMIT", "off") // the limit of a command would hold for all tests behind it
 	bucket := &fakeBucket{content: map[string][]byte{}}

@@ -231,6 +231,7 @@ func TestNestedSparse(t *testing.T) {
 // Two members of the same bytes and time are told apart by what the zip says
 // of them.
 func TestNestedCopyIsOfOneStream(t *testing.T) {
+	nodestest.Long(t)
 	good := packZip(t, zip.Deflate, entry{"a", string(formatstest.Compressible(3_000_000))})
 	bad := bytes.Clone(good)
 	directory := bytes.LastIndex(bad, []byte("PK\x01\x02"))
@@ -382,6 +383,7 @@ func TestNestedLinksBetweenDirectories(t *testing.T) {
 
 // A recording in a container of which a file is refused says so: to read it again would not help.
 func TestBombInDirectory(t *testing.T) {
+	nodestest.Long(t)
 	bomb := packZip(t, zip.Deflate, entry{"run/first.part", string(make([]byte, 80<<20))}, entry{"run/second.part", "x"})
 	_, root := mount(t, map[string]string{"a.zip": string(bomb)}, Options{})
 	got, err := read(t, root, "a.zip/run/error.txt")

@@ -400,6 +400,7 @@ func TestCompressedLargeBroken(t *testing.T) {
 // A copy is of one state of the file, and so is one of a file in a container:
 // that somebody rewrote it and set its time back is seen.
 func TestCopyRewrittenUnseen(t *testing.T) {
+	nodestest.Long(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells when a file was changed last")
 	}

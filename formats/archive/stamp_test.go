@@ -167,6 +167,7 @@ func (c countingOpen) ReadAt(ctx context.Context, p []byte, off int64) (int, err
 // changes of mode, links and copies: the file is read once to compare it, and
 // the next time not even that.
 func TestCopyOutlivesChanges(t *testing.T) {
+	nodestest.Long(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("no change times")
 	}

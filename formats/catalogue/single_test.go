@@ -243,6 +243,7 @@ func TestSingleStarts(t *testing.T) {
 // TestSingleWithoutRows holds that recordings of no rows make a file of no row groups, which counts
 // them.
 func TestSingleWithoutRows(t *testing.T) {
+	nodestest.Long(t)
 	n := nodestest.Times(600, 200) // more than two blocks of the list
 	m := newNumbered(t, nil)
 	var names []string

@@ -20,6 +20,7 @@ import (
 
 // The processor time for hard links that are one with nothing grows with their number.
 func TestDanglingHardLinks(t *testing.T) {
+	nodestest.Long(t)
 	c := cache.New(1<<20, nil)
 	t.Cleanup(c.Close)
 	l := newBuilder(time.Time{}, Work{Limit: 1 << 30})

@@ -157,7 +157,7 @@ func TestZipCount(t *testing.T) {
 
 // What package zip writes is whole, with zip64 and without.
 func TestZipOfManyIsWhole(t *testing.T) {
-	for _, n := range []int{1, 1<<16 - 1, 1<<16 + 1} {
+	for _, n := range []int{1, 1<<16 + 1, 1<<16 - 1}[:nodestest.Times(3, 2)] {
 		var buf bytes.Buffer
 		w := zip.NewWriter(&buf)
 		for i := range n {

@@ -12,6 +12,7 @@ import (
 
 	"recfs/formats"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // dataFile returns a reader of a file that has nothing but one data item.
@@ -128,6 +129,7 @@ func TestLongStringDamaged(t *testing.T) {
 // TestBombs reads streams that hold far more than they announce, or announce far more than they
 // hold, and looks at what is allocated.
 func TestBombs(t *testing.T) {
+	nodestest.Long(t)
 	bomb := zeros(t, 256<<20)
 	for _, c := range []struct {
 		name   string

@@ -125,6 +125,7 @@ func openMap(ctx context.Context, b []byte, c *cache.Cache) (nodes.Dir, error) {
 
 // TestItemStream reads a data item in any order, and one that is damaged up to where it is.
 func TestItemStream(t *testing.T) {
+	nodestest.Long(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	content := make([]byte, 3<<20)
 	for i := range content {

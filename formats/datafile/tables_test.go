@@ -12,6 +12,7 @@ import (
 	"recfs/formats/internal/rowcount"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
+	"recfs/nodes/nodestest"
 )
 
 // tilesOf returns tiles.parquet of a tree.
@@ -89,6 +90,7 @@ func forgetRows(t *testing.T, disk store) {
 // TestTileGroups holds that the rows of a group are those that follow the group before, wherever
 // its layers begin, and that a layer that cannot be read has none.
 func TestTileGroups(t *testing.T) {
+	nodestest.Long(t)
 	const width, height = 1000, 600
 	full := bytes.Repeat([]byte{1, 0, 0, 0}, width*height)
 	w := &mapWriter{}

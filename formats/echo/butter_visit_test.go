@@ -67,6 +67,7 @@ func visitAll(t *testing.T, r *butterReader, x *Index) (whole int) {
 // TestVisit holds the frames that tables are made of to those that are kept, in all layouts and on
 // all maps; of chunks that are damaged, or of another map than the file, there are none.
 func TestVisit(t *testing.T) {
+	nodestest.Long(t)
 	for _, l := range []*layout{layoutDec2021, layoutV1, layoutV2, layoutV3Early, layoutV3} {
 		for _, mapIndex := range []uint8{2, 5, 1}[:nodestest.Times(3, 1)] {
 			b, _ := sample(l, mapIndex, 6, 100, l.bones, func(w *writer) { w.private = true })

@@ -4,11 +4,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"recfs/nodes/nodestest"
 )
 
 // TestFiniteLikeStrconv holds the fast way to write numbers to strconv, for random fractions and
 // those with the most ties, of every size.
 func TestFiniteLikeStrconv(t *testing.T) {
+	nodestest.Long(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for exponent := range uint32(255) {
 		for i := range uint32(2000) {

@@ -35,7 +35,10 @@ func TestPlay(t *testing.T) {
 			t.Run(filepath.Base(file), func(t *testing.T) { b := nodestest.Sample(t, file); holdFrames(t, open(t, b), open(t, b)) })
 		}
 	}
-	t.Run("text", func(t *testing.T) { holdFrames(t, replayDir(t, textOf(700)), replayDir(t, textOf(700))) })
+	t.Run("text", func(t *testing.T) {
+		nodestest.Long(t)
+		holdFrames(t, replayDir(t, textOf(700)), replayDir(t, textOf(700)))
+	})
 	// A second chunk that is lost, and a third that is cut.
 	b, err := os.ReadFile("../../testdata/archive/butter/arena_v1_gzip.butter")
 	if err != nil {
@@ -240,6 +243,7 @@ func TestPlayAbout(t *testing.T) {
 
 // TestPlaysOnce plays a match from its start.
 func TestPlaysOnce(t *testing.T) {
+	nodestest.Long(t)
 	b, _ := sample(layoutV3, 2, 8, 1500, false, func(w *writer) { w.interval, w.compression = 300, gzipped })
 	formatstest.PlaysOnce(t, NewButter(Options{}), "match.butter", b, int64(len(b)))
 	text := textOf(1000)

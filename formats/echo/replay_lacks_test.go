@@ -141,6 +141,7 @@ func cells(t *testing.T, dir nodes.Dir) map[string]any {
 // What a text does not have, or not as what it is, is null or empty in all that is made of it; all
 // else stays.
 func TestLacking(t *testing.T) {
+	nodestest.Long(t)
 	whole := cells(t, replayDir(t, without(t, "", nil)))
 	for place, v := range whole {
 		if v == nil || v == "" {

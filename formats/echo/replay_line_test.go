@@ -385,6 +385,7 @@ func (r countingReader) ReadAt(ctx context.Context, p []byte, off int64) (int, e
 
 // However long nothing is a frame, those behind it are shown.
 func TestFramesBehindBlankLines(t *testing.T) {
+	nodestest.Long(t)
 	blank := strings.Repeat(" ", 64<<10-1) + "\n"
 	text := strings.Repeat(lineOf(0, false)+"\n", chunkFrames) + strings.Repeat(blank, chunkText/len(blank)+1) + lineOf(1, true) + "\n"
 	r, err := newReplayReader(t.Context(), formats.BytesReader([]byte(text)), int64(len(text)))

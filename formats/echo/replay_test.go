@@ -81,6 +81,7 @@ func replayDir(t testing.TB, b []byte) nodes.Dir {
 
 // TestSame holds the trees of text, stored and deflated archives to each other.
 func TestSame(t *testing.T) {
+	nodestest.Long(t)
 	text := textOf(700)
 	plain := replayDir(t, text)
 	for _, b := range [][]byte{zipOf(t, text, zip.Store, "x.echoreplay"), zipOf(t, text, zip.Deflate, "x")} {
@@ -409,6 +410,7 @@ func FuzzReplayScan(f *testing.F) {
 }
 
 func TestGrowingReplay(t *testing.T) {
+	nodestest.Long(t)
 	text := textOf(chunkFrames + 50)
 	formatstest.Growing(t, Replay, text, len(text)/50, len(text)/nodestest.Times(23, 4),
 		"events.jsonl", "export/disc.csv", "export/players.csv", "export/sample.echoreplay.txt", "lines/000000.jsonl", "lines/000001.jsonl")

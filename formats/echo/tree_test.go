@@ -292,6 +292,7 @@ func TestDeflated(t *testing.T) {
 // TestDeflatedVersion holds that the view has another name when the bytes are others: their sizes
 // are on disk.
 func TestDeflatedVersion(t *testing.T) {
+	nodestest.Long(t)
 	version, err := strconv.Atoi(strings.TrimPrefix(deflatedView, "deflated"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 // A head and an index on disk with any content, and the right checksum, do no harm.
 func TestForgedIndex(t *testing.T) {
+	nodestest.Long(t)
 	g := &generator{rand.New(rand.NewPCG(1, 9)), hosts(t)[0].schema}
 	b := g.recording(Published, 4, 40, 40).file(t)
 	small := g.recording(Published, 4, 4, 20)

@@ -128,6 +128,7 @@ func TestIndexGoesOn(t *testing.T) {
 // TestIndexGoesOnWithoutTheStart counts what is read of a long recording that has grown by one
 // chunk: no more than it takes to play to there.
 func TestIndexGoesOnWithoutTheStart(t *testing.T) {
+	nodestest.Long(t)
 	g := &generator{rand.New(rand.NewPCG(1, 21)), hosts(t)[0].schema}
 	file := g.recording(Published, 4, 100, 100).file(t)
 	live := growth{t: t, schema: g.schema}

@@ -15,6 +15,7 @@ import (
 // TestLongHoles reads export/ghost.csv where nothing happens for as many ticks as there can be:
 // between two chunks of the design layout, and in one chunk of the published one.
 func TestLongHoles(t *testing.T) {
+	nodestest.Long(t)
 	const end = 1<<31 - 2
 	own, err := builtin()
 	if err != nil {

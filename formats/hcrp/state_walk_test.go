@@ -21,6 +21,7 @@ import (
 // TestStateSizes holds the states that a pass over a stretch makes to those that are made alone,
 // for random events in chunks of which some are damaged.
 func TestStateSizes(t *testing.T) {
+	nodestest.Long(t)
 	known, unknown := 0, 0
 	for seed := range uint64(nodestest.Times(12, 6)) {
 		for _, host := range hosts(t) {

@@ -275,6 +275,7 @@ func (s store) Forget(name string)                                 { delete(s, n
 // TestReadsTouchOnlyWhatTheyNeed counts the bytes that opening, one tick and one state read of a
 // recording that is larger than the first read.
 func TestReadsTouchOnlyWhatTheyNeed(t *testing.T) {
+	nodestest.Long(t)
 	g := &generator{rand.New(rand.NewPCG(1, 4)), hosts(t)[0].schema}
 	rec := g.recording(Published, 4, 700, 100)
 	file := rec.file(t)

@@ -136,6 +136,7 @@ func TestStatusLines(t *testing.T) {
 
 // TestExportsOfRealGames holds the exports of real games to their states.
 func TestExportsOfRealGames(t *testing.T) {
+	nodestest.Long(t)
 	for _, game := range []string{"small", "timezone", "beta1", "crash"} {
 		t.Run(game, func(t *testing.T) {
 			log, err := os.ReadFile(filepath.Join("../../testdata/archive/nethack", game+".nhgame"))

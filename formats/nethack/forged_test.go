@@ -9,6 +9,7 @@ import (
 
 // An index on disk with any content, and the right checksum, does no harm.
 func TestForgedIndex(t *testing.T) {
+	nodestest.Long(t)
 	formatstest.Forged(t, Format,
 		"../../testdata/nethack/basic.txtar",
 		"../../testdata/nethack/damaged.txtar",

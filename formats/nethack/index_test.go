@@ -695,6 +695,7 @@ func (f readerAtFunc) ReadAt(p []byte, off int64) (int, error) { return f(p, off
 
 // TestBombsOfSaves makes the index of a log whose saves, diffs and texts are zeros without end.
 func TestBombsOfSaves(t *testing.T) {
+	nodestest.Long(t)
 	for _, size := range []int{maxBlob, 60 << 20}[:nodestest.Times(2, 1)] {
 		zeros := encodeBlob(make([]byte, size), zlibStream)
 		w := newGame("Bomb")

@@ -94,6 +94,7 @@ func TestCutsOfLines(t *testing.T) {
 // A command of any length is one, as long as what stands between two saves is shown. One that is
 // longer is still counted.
 func TestLongCommands(t *testing.T) {
+	nodestest.Long(t)
 	w := newGame("Agnes")
 	w.comp = plain
 	w.backup(testSave(60), 1)

@@ -149,6 +149,7 @@ func TestInterrupted(t *testing.T) {
 // A format of chunks goes on behind the last one that was whole, from what it has in hand between
 // two frames: of a pass that died, and of a recording that has grown.
 func TestInterruptedChunks(t *testing.T) {
+	nodestest.Long(t)
 	butters, err := os.ReadFile("../../testdata/archive/butter/arena_private_bones_v3_zstd7.butter")
 	if err != nil {
 		t.Fatal(err)

@@ -125,6 +125,7 @@ func TestFrames(t *testing.T) {
 
 // TestPlaysOnce plays a crowd, of which a block takes more memory than a request has at first.
 func TestPlaysOnce(t *testing.T) {
+	nodestest.Long(t)
 	w := newWriter(nil)
 	w.skip(0)
 	for cid := range 80 {

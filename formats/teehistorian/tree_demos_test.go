@@ -219,6 +219,7 @@ func demoSize(t testing.TB, root nodes.Dir, name string) (int64, error) {
 // Listing runs decodes nothing, a run that was made is not made again for its size, and a seek
 // decodes only what it shows.
 func TestDemoLazy(t *testing.T) {
+	nodestest.Long(t)
 	var finishes []int
 	for tick := 1000; tick < 40_000; tick += nodestest.Times(100, 1000) {
 		finishes = append(finishes, tick)

@@ -230,6 +230,7 @@ func TestForeignIndex(t *testing.T) {
 
 // Wherever a recording is cut, all before the cut is shown.
 func TestCutAnywhere(t *testing.T) {
+	nodestest.Long(t)
 	w := newWriter(nil)
 	ends := map[int]bool{len(w.b): true}
 	for _, record := range []func(){

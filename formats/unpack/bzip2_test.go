@@ -83,8 +83,8 @@ func TestBzip2(t *testing.T) {
 // TestBehindBzip2 leaves out what stands behind a file, as bzip2(1) does, unless it may be one that
 // is cut.
 func TestBehindBzip2(t *testing.T) {
-	s := Bzip2Samples["blocks"]
-	packed, err := base64.StdEncoding.DecodeString(s.Packed)
+	content := strings.Repeat("lift", 250)
+	packed, err := base64.StdEncoding.DecodeString("QlpoMTFBWSZTWRwcXOAAAXaBgAEkBAAgADDNNBNUGSDZB0g6QeLuSKcKEgODi5wA")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestBehindBzip2(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := io.ReadAll(r)
-			if want := strings.Repeat(s.Content, len(b)/len(packed)); !strings.HasPrefix(string(got), want) || (err == nil) != sound {
+			if want := strings.Repeat(content, len(b)/len(packed)); !strings.HasPrefix(string(got), want) || (err == nil) != sound {
 				t.Errorf("%d bytes of %d before %.10q: %v", len(got), len(want), behind, err)
 			}
 		}

@@ -33,8 +33,8 @@ func TestCopyTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f := filepath.Join(t.TempDir(), "copy")
 	open := func(b []byte, name string) error {
-		f := filepath.Join(t.TempDir(), "copy")
 		if err := os.WriteFile(f, b, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -51,6 +51,7 @@ func borrow(t *testing.T, f nodes.File, size int) {
 
 // TestDir lists tables without making them, and makes each group once for all who read it.
 func TestDir(t *testing.T) {
+	nodestest.Long(t)
 	rows := rowsOf(columnar.GroupRows + 5)
 	table := tableOf(rows[:columnar.GroupRows], rows[columnar.GroupRows:])
 	want := write(t, table)

@@ -209,7 +209,7 @@ func TestEndlessWalk(t *testing.T) {
 		return true
 	}}
 	tree := openFake(t, f, nil)
-	tree.s.maxListing = 16 << 20
+	tree.s.maxListing = 4 << 20
 	if err := tree.Walk(t.Context(), "."); !errors.Is(err, nodes.ErrRemote) {
 		t.Error(err)
 	}
