@@ -26,7 +26,7 @@ func TestLongLines(t *testing.T) {
 	for name, fill := range map[string]string{"plain": "x", "bytes that are no UTF-8": "\xff"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			writeLongLines(t, filepath.Join(dir, "a.echoreplay"), []byte(fill), 3, length)
+			writeLongLines(t, filepath.Join(dir, "a.echoreplay"), []byte(fill), 2, length)
 			cmd := recfs(t, "check", "--sniff", "--cache-mem=32MiB", "--cache-disk=0", dir)
 			stderr := inTime(t, cmd)
 			if code := cmd.ProcessState.ExitCode(); code != exitOK {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"maps"
 	"os"
 	"os/exec"
@@ -48,13 +49,20 @@ type failingDisk struct {
 	left    int // calls before the one that fails; -1: none does
 	process *os.Process
 	met     string // the call that failed
+	calls   []call // since it was armed
+}
+
+// A call is one by which a command writes.
+type call struct {
+	name      string
+	needsRoom bool
 }
 
 // arm makes the call after so many fail.
 func (d *failingDisk) arm(calls int, f failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.failure, d.left, d.met, d.process = f, calls, "", nil
+	d.failure, d.left, d.met, d.calls, d.process = f, calls, "", nil, nil
 }
 
 // start starts a command, which a signal then is for.
@@ -70,6 +78,7 @@ func (d *failingDisk) start(cmd *exec.Cmd) error {
 func (d *failingDisk) call(name string, needsRoom bool) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.calls = append(d.calls, call{name, needsRoom})
 	again := d.met != "" && d.failure.on && needsRoom
 	if d.failure.on && !needsRoom || d.left < 0 && !again {
 		return fuse.OK
@@ -231,6 +240,7 @@ type writesTest struct {
 	disk            *failingDisk
 	dir, mnt, cache string
 	before, after   map[string]string // what files have, by their paths
+	calls           []call            // of a run without a failure
 }
 
 func (x *writesTest) test() {
@@ -248,7 +258,7 @@ func (x *writesTest) test() {
 		x.look()
 	}
 	for _, f := range failuresOfWrites {
-		for calls := 0; ; calls++ {
+		for calls := range x.places(f) {
 			f := f
 			if f.signal == syscall.SIGINT && calls%2 == 1 {
 				f.name, f.signal = "SIGTERM", syscall.SIGTERM
@@ -267,12 +277,27 @@ func (x *writesTest) test() {
 	}
 }
 
+// places yields which calls are to fail, and with that behind the last one does not end by itself.
+// Of writes that follow each other the first two and the last stand for all: those between find the
+// same files.
+func (x *writesTest) places(f failure) iter.Seq[int] {
+	calls := x.calls
+	if f.on {
+		calls = slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return !c.needsRoom })
+	}
+	isWrite := func(i int) bool { return i >= 0 && i < len(calls) && calls[i].name == "write" }
+	return func(yield func(int) bool) {
+		for i := 0; isWrite(i-2) && isWrite(i-1) && isWrite(i) && isWrite(i+1) || yield(i); i++ {
+		}
+	}
+}
+
 // look takes note of what files have before and after a run without a failure.
 func (x *writesTest) look() {
 	x.reset()
 	x.before = x.files()
 	x.run(false)
-	x.after = x.files()
+	x.after, x.calls = x.files(), x.disk.calls
 }
 
 // reset puts the old files into the directory, with other names that they have.
