@@ -71,7 +71,7 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 }
 
 // version changes when a file would be another although the recording is the same.
-const version = 4
+const version = 5
 
 func (r Recording) made(o *recordings.Opened) string {
 	f := r.Format()
