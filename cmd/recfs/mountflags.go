@@ -22,7 +22,8 @@ type mountFlags struct {
 	readDirPlus  fs.ReadDirPlus
 	entryTimeout *time.Duration
 
-	web webFlags
+	web    webFlags
+	webSet *pflag.FlagSet // of the flags that need --serve
 }
 
 func registerMount(flags *pflag.FlagSet) *mountFlags {
@@ -35,7 +36,10 @@ func registerMount(flags *pflag.FlagSet) *mountFlags {
 	flags.Var(&m.readDirPlus, "readdirplus", "send attributes with listings: faster for find and du, slower for a plain ls")
 	flags.Func("entry-timeout", "look at a path in the source only once in this `TIME`: faster, but changes show later", optional(&m.entryTimeout, parseSpan))
 	flags.StringVar(&m.web.listen, "serve", "", "also serve the tree at `ADDR` over HTTP, as recfs serve does; the flags from here to --access-log say how")
-	m.web.register(flags)
+	m.webSet = pflag.NewFlagSet("", pflag.ContinueOnError)
+	m.webSet.SortFlags = false
+	m.web.register(m.webSet)
+	flags.AddFlagSet(m.webSet)
 	m.archiveFlags = readFlags(flags)
 	m.log.level = slog.LevelWarn
 	return m

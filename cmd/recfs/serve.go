@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"recfs/fs"
@@ -100,14 +101,13 @@ func (p *mountSession) openTree(ctx context.Context) error {
 // serveWeb serves what is mounted on the network, too, if the flags say so.
 func (p *mountSession) serveWeb(e *env) (stop func(), err error) {
 	f := &p.flags.web
-	switch {
-	case f.listen != "":
-	case f.s3Listen != "":
-		return nil, usagef("mount: --s3-listen needs --serve")
-	case f.s3Keys != "":
-		return nil, usagef("mount: --s3-keys needs --s3-listen")
-	default:
-		return func() {}, nil
+	if f.listen == "" {
+		p.flags.webSet.VisitAll(func(flag *pflag.Flag) {
+			if flag.Changed && err == nil {
+				err = usagef("mount: --%s needs --serve", flag.Name)
+			}
+		})
+		return func() {}, err
 	}
 	s, err := f.open(e, p.archive, p.root)
 	if err != nil {
