@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -145,23 +146,60 @@ func expand(p *unpack.Unpacker, c unpack.Compression, src formats.Input, at, n, 
 	return Content{ReaderAt: s, stream: s, size: size, stored: n, there: formats.UnknownSize, Damage: damage, Short: damage}
 }
 
-// A sum is the checksum (CRC-32) of the first bytes of a file, as far as they were read in order.
+// A sum is the checksum (CRC-32) of the first bytes of a file, as far as they were read.
 type sum struct {
-	mu  sync.Mutex
-	at  int64
-	crc uint32
+	mu    sync.Mutex
+	at    int64
+	crc   uint32
+	early []piece // that lie behind a gap
 }
 
-// add takes in what was read at off. What overlaps with bytes taken in before counts once; what
-// lies behind a gap is left out, and crc reads it again.
+// A piece is some bytes of a file: their place, how many, and their checksum.
+type piece struct {
+	at, size int64
+	crc      uint32
+}
+
+// add takes in what was read at off. What overlaps with bytes taken in before counts once. What
+// lies far behind a gap is left out, and crc reads it again.
 func (s *sum) add(b []byte, off int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if done := s.at - off; done >= 0 && done < int64(len(b)) {
+	switch done := s.at - off; {
+	case done >= int64(len(b)) || done < -sumGap:
+		return
+	case done < 0:
+		s.early = append(s.early, piece{off, int64(len(b)), crc32.ChecksumIEEE(b)})
+		s.early = s.early[max(0, len(s.early)-maxEarly):]
+		return
+	default:
 		s.crc = crc32.Update(s.crc, crc32.IEEETable, b[done:])
 		s.at = off + int64(len(b))
 	}
+	for i := 0; i < len(s.early); {
+		p := s.early[i]
+		if p.at > s.at {
+			i++
+			continue
+		}
+		s.early = slices.Delete(s.early, i, i+1)
+		if p.at == s.at {
+			s.crc, s.at, i = joined(s.crc, p), p.at+p.size, 0
+		}
+	}
 }
+
+// joined returns the checksum of bytes with that checksum and the piece behind them: what crc adds
+// to a checksum is the same for all pieces of one size.
+func joined(crc uint32, p piece) uint32 {
+	for n := p.size; n > 0; n -= int64(len(zeros)) {
+		z := zeros[:min(n, int64(len(zeros)))]
+		crc = crc32.Update(crc, crc32.IEEETable, z) ^ crc32.Update(0, crc32.IEEETable, z)
+	}
+	return crc ^ p.crc
+}
+
+var zeros [4096]byte
 
 // now returns of how many first bytes the checksum is known, and that.
 func (s *sum) now() (at int64, crc uint32) {
@@ -170,11 +208,13 @@ func (s *sum) now() (at int64, crc uint32) {
 	return s.at, s.crc
 }
 
-// sumStep is how much is read at once for a checksum, and sumGap how far reads may be out of order:
-// the kernel reads ahead with several requests of up to 1 MiB in flight, which arrive in any order.
+// sumStep is how much is read at once for a checksum. sumGap is how far reads may be out of order,
+// and maxEarly how many: the kernel reads ahead with several requests of up to 1 MiB in flight,
+// which arrive in any order.
 const (
-	sumStep = 256 << 10
-	sumGap  = 4 << 20
+	sumStep  = 256 << 10
+	sumGap   = 4 << 20
+	maxEarly = 64
 )
 
 // near reports whether most of the first size bytes were read.

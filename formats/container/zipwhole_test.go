@@ -3,16 +3,19 @@ package container_test
 import (
 	"bytes"
 	"hash/crc32"
+	"io"
 	iofs "io/fs"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
 
 	"recfs/formats"
 	"recfs/formats/container"
+	"recfs/formats/internal/testing/formatstest"
 	"recfs/formats/unpack"
 )
 
@@ -200,5 +203,39 @@ func TestZipBytesMissing(t *testing.T) {
 	}
 	if !strings.Contains(found["a"], "error: ") {
 		t.Errorf("a is %.60q", found["a"])
+	}
+}
+
+// Who reads a large stored file in order learns that a byte of it is wrong, or else gets all of it,
+// though the kernel asks for several pieces at once, which arrive in any order.
+func TestZipReadAhead(t *testing.T) {
+	const step, pieces = 128 << 10, 80
+	content := random(step * pieces)
+	whole := zipped(t, zip.Store, false, packed{"a", content})
+	at := bytes.Index(whole, []byte(content[:32]))
+	for _, wrong := range []int{-1, 0, step * pieces / 2} {
+		b := bytes.Clone(whole)
+		if wrong >= 0 {
+			b[at+wrong] ^= 1
+		}
+		m, err := listOf(t, container.Zip, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := formatstest.BytesInput("x", b, time.Unix(1e9, 0))
+		tree := &container.Tree{Kind: container.Zip, At: "x", Unpack: newUnpacker(t), Load: loaded(m, in)}
+		f, err := tree.Open(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, len(content))
+		for i := range pieces {
+			i ^= 1
+			f.ReadAt(t.Context(), got[i*step:][:step], int64(i*step))
+		}
+		_, err = f.ReadAt(t.Context(), make([]byte, step), int64(len(content)-step))
+		if wrong < 0 && (err != nil && err != io.EOF || string(got) != content) || wrong >= 0 && (err == nil || err == io.EOF) {
+			t.Errorf("byte %d is wrong: %v", wrong, err)
+		}
 	}
 }
