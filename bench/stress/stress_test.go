@@ -67,7 +67,7 @@ func TestUse(t *testing.T) {
 	}
 	f.Close()
 	t.Chdir("../..")
-	*duration, *copies, *source = 4*time.Second, 2, "testdata/archive/nethack"
+	*duration, *copies, *source = 2*time.Second, 2, "testdata/archive/nethack"
 	dir := t.TempDir()
 	recfs, err := harness.Recfs(t.Context(), "", dir)
 	if err != nil {

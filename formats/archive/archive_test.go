@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	iofs "io/fs"
 	"iter"
@@ -15,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"weak"
+
+	"github.com/cespare/xxhash/v2"
 
 	"recfs/cache"
 	"recfs/formats"
@@ -123,6 +126,30 @@ func write(t testing.TB, dir, name, content string) {
 // show returns everything below root, files with their content.
 func show(t testing.TB, root nodes.Dir) map[string]string {
 	t.Helper()
+	return showAs(t, root, func(ctx context.Context, f nodes.File) (string, error) {
+		b, err := nodes.ReadAll(ctx, f)
+		return string(b), err
+	})
+}
+
+// showSums is show with the size and the sum of a file in place of its content.
+func showSums(t testing.TB, root nodes.Dir) map[string]string {
+	t.Helper()
+	buf := make([]byte, 1<<20)
+	return showAs(t, root, func(ctx context.Context, f nodes.File) (string, error) {
+		c, err := f.Open(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer nodes.CloseContent(c)
+		sum := xxhash.New()
+		n, err := io.CopyBuffer(sum, nodes.Reader(ctx, c), buf)
+		return fmt.Sprintf("%d bytes, sum %x", n, sum.Sum64()), err
+	})
+}
+
+func showAs(t testing.TB, root nodes.Dir, content func(context.Context, nodes.File) (string, error)) map[string]string {
+	t.Helper()
 	ctx := context.Background()
 	found := map[string]string{}
 	err := nodes.Walk(ctx, root, func(name string, e nodes.Entry, err error) error {
@@ -132,11 +159,11 @@ func show(t testing.TB, root nodes.Dir) map[string]string {
 		case e.Link != "":
 			found[name] = "->" + e.Link
 		case e.File != nil:
-			b, err := nodes.ReadAll(ctx, e.File)
+			text, err := content(ctx, e.File)
 			if err != nil {
-				b = []byte("error: " + err.Error())
+				text = "error: " + err.Error()
 			}
-			found[name] = string(b)
+			found[name] = text
 		default:
 			found[name+"/"] = ""
 		}
