@@ -42,7 +42,7 @@ func (r *Stream) use(ctx context.Context) (*cache.Ref[source.FileKey, *stream], 
 	return r.p.streams.Acquire(ctx, r.key, func(ctx context.Context) (*stream, error) {
 		s := &stream{
 			packedFile: r.packedFile, ahead: !r.p.nested && r.c.Window > 0,
-			ends: r.p.ends, lost: r.p.lost, turn: make(chan struct{}, 1),
+			frames: r.p.frames, ends: r.p.ends, lost: r.p.lost, turn: make(chan struct{}, 1),
 		}
 		if !r.inMemory {
 			s.copies = newStore(r.p.disk, r.p.log, r.packedFile)
@@ -65,8 +65,7 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 	})
 }
 
-// ReadAt reads decompressed bytes. Frames of a stream that must begin anew for them are made on the
-// way and kept as far as the cache has room.
+// ReadAt reads decompressed bytes.
 func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	if off == 0 && r.inMemory && r.size >= 0 && r.size <= min(maxWhole, int64(len(p))) {
 		if n, ok, err := r.whole(ctx, p[:r.size]); ok || cache.IsShort(err) {

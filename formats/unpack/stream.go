@@ -48,6 +48,7 @@ type stream struct {
 	packedFile
 	copies *store                              // nil: none are made
 	ahead  bool                                // the next frame is made while nobody has asked for it; to read raw takes no memory
+	frames *cache.Memo[frameKey, []byte]       // has those of all readers
 	ends   *cache.Recent[source.FileKey, *end] // what was learnt stays when the stream is closed
 	lost   *cache.Recent[source.FileKey, int]
 
@@ -89,12 +90,19 @@ func (s *stream) open(ctx context.Context) error {
 	return nil
 }
 
+// passedFrames is how many frames before the one that is asked for are kept if there is no copy:
+// the kernel reads ahead with several requests of up to 1 MiB in flight, which arrive in any order.
+const passedFrames = 4 << 20 / frameSize
+
 // frame returns frame i; behind the end it is empty.
 func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.leave()
+	if b, ok := s.frames.Peek(frameKey{s.key, i}); ok { // another one passed it meanwhile
+		return b, nil
+	}
 	for ctx.Err() == nil {
 		if s.end != nil && i*frameSize >= s.end.size {
 			return nil, nil
@@ -119,8 +127,13 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 				continue
 			}
 			at := s.fwd.at
-			if b, err := s.advance(ctx); at == i || err != nil {
+			b, err := s.advance(ctx)
+			if at == i || err != nil {
 				return b, err
+			}
+			if s.part == nil && i-at <= passedFrames {
+				b = kept(b)
+				s.frames.Put(frameKey{s.key, at}, b, int64(cap(b))+frameCost)
 			}
 		case copied:
 			if b, err := s.fromCopy(ctx, i); err == nil || cache.IsShort(err) {

@@ -45,6 +45,32 @@ func TestStreamBackwards(t *testing.T) {
 	}
 }
 
+// TestStreamReadAhead reads a file without a copy in an order in which the kernel may ask for it:
+// nothing is decompressed twice.
+func TestStreamReadAhead(t *testing.T) {
+	const step = 128 << 10
+	content := formatstest.Compressible(40 * step)
+	packed := formatstest.Gzip(t, content)
+	dir := t.TempDir()
+	writeFile(t, dir, "a.gz", packed)
+	p, k := openUnpacker(t, dir, "a.gz", "")
+	raw := &nodestest.Counted{ReaderAt: rawOf(t, dir, k)}
+	u := p.Expand(k, nil, unpack.Gzip, raw, int64(len(content)))
+	got := make([]byte, len(content))
+	for i := range 40 {
+		i ^= 3
+		if _, err := u.ReadAt(t.Context(), got[i*step:][:step], int64(i*step)); err != nil && err != io.EOF {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(got, content) {
+		t.Error("it gives other bytes")
+	}
+	if n := raw.Bytes.Load(); n > int64(len(packed))+1<<20 {
+		t.Errorf("%d bytes read of %d", n, len(packed))
+	}
+}
+
 // TestStreamsShareFrames opens a file again: what was decompressed for the first reader is of use
 // to the next one, as frames belong to a version and not to who asked for them.
 func TestStreamsShareFrames(t *testing.T) {
