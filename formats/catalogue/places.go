@@ -63,7 +63,8 @@ func (s *survey) realName(ctx context.Context, p place, name string, folder bool
 	return found, err
 }
 
-// table returns the record with the table that is called name, nil if there is none.
+// table returns the record with the table that is called name, or that may have it but is to be
+// opened again; nil if there is none.
 func (s *survey) table(ctx context.Context, p place, name string) (*ledger.Record, ledger.Table, error) {
 	if p.table == "" {
 		return nil, ledger.Table{}, nil
@@ -77,7 +78,7 @@ func (s *survey) table(ctx context.Context, p place, name string) (*ledger.Recor
 		return nil, ledger.Table{}, err
 	}
 	t, ok := r.Table(p.format, p.table)
-	if !ok {
+	if !ok && !r.Open {
 		r = nil
 	}
 	return r, t, nil

@@ -268,11 +268,11 @@ func (f mergedEntry) Version(ctx context.Context, below string) (string, error) 
 	return v, err
 }
 
-// current returns what is known of the whole archive now, or s, which was recent, if no directory,
-// no file that changed a short time ago and no index is another.
+// current returns what is known of the whole archive now, or s, which was recent unless it is nil,
+// if no directory, no file that changed a short time ago and no index is another.
 func (r *root) current(ctx context.Context, s *survey) (*survey, error) {
 	dir, err := r.Current(ctx)
-	if err != nil || s.rests(ctx, r.view, r.c.disk) {
+	if err != nil || s != nil && s.rests(ctx, r.view, r.c.disk) {
 		return s, err
 	}
 	return r.survey(ctx, dir)

@@ -168,10 +168,15 @@ func (d tablesDir) Lookup(ctx context.Context, name string) (nodes.Entry, error)
 		}
 	}
 	r, table, err := s.table(ctx, t.place, name)
+	if r != nil && r.Open { // as it was being written
+		if s, err = t.r.current(ctx, nil); err == nil {
+			r, table, err = s.table(ctx, t.place, name)
+		}
+	}
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	if r != nil {
+	if r != nil && !r.Open {
 		return t.r.tableEntry(ctx, r, table, name)
 	}
 	in, ok, err := s.dirIn(ctx, t.place, name)

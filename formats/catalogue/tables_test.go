@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -199,6 +202,39 @@ func TestTablesFollows(t *testing.T) {
 	}
 	if after.Time.Equal(before.Time) {
 		t.Error("the time is the same")
+	}
+}
+
+// TestTablesTouched shows the table of a recording that was touched while it was opened, which
+// leaves it unread.
+func TestTablesTouched(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.rec", "RECone")
+	write(t, dir, "b.rec", "RECtwo")
+	var opens atomic.Int32
+	f := tabled(&opens)
+	open := f.Open
+	f.Open = func(ctx context.Context, in formats.Input) (formats.Head, error) {
+		if in.Name == "b.rec" && opens.Add(100) < 200 {
+			if err := os.Chtimes(filepath.Join(dir, in.Name), time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+				t.Error(err)
+			}
+		}
+		return open(ctx, in)
+	}
+	c := cache.New(1<<20, nil)
+	defer c.Close()
+	root := newRoot(formatstest.OpenLocal(t, dir), []formats.Format{f}, c, archive.Options{})
+	s, err := root.recent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Find(t.Context(), s.pages, "b.rec"); err != nil || !r.Open {
+		t.Fatalf("%+v, %v: it was read", r, err)
+	}
+	text, err := read(t, root, "tables/rec/rows/b.rec.parquet")
+	if err != nil || textIn(t, text, "b.rec") != "two" {
+		t.Error(err)
 	}
 }
 
