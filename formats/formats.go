@@ -6,11 +6,11 @@ package formats
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	iofs "io/fs"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"recfs/cache"
@@ -156,12 +156,12 @@ type Beside struct {
 	// Sum names what lies there.
 	Sum func(h Head) string
 
-	// Files names the files in the FS of a recording, there or not, on whose versions Sum depends, and
-	// with a / in front those in any of Elsewhere. ok is false if it depends on others, too.
+	// Files names the files in the Folder of a recording, there or not, on whose versions Sum depends,
+	// and with a / in front those in any of Elsewhere. ok is false if it depends on others, too.
 	Files func(in Input, h Head) (names []string, ok bool)
 
 	// Elsewhere are directories that are not in the source and have such files.
-	Elsewhere []iofs.FS
+	Elsewhere []Folder
 }
 
 // BesideSum returns the Sum of what lies beside a recording, "" if its index depends on none of
@@ -182,67 +182,40 @@ func BytesReader(b []byte) ReaderAt { return nodes.BytesContent(b) }
 // At binds r to the context of one operation, which the result must not outlive.
 func At(ctx context.Context, r ReaderAt) io.ReaderAt { return nodes.At(ctx, r) }
 
-// InContext returns fsys, the FS of an Input, for one operation, whose context ends its reads and
-// which the result must not outlive: a file system that opens files and does no more. A file system
-// without a method OpenIn knows of no contexts and is returned as it is.
-func InContext(ctx context.Context, fsys iofs.FS) iofs.FS {
-	c, ok := fsys.(interface {
-		OpenIn(ctx context.Context, name string) (iofs.File, error)
-	})
+// A Folder has the files beside a recording. It follows links to them.
+type Folder interface {
+	// Open returns the file with a slash-separated name. The error is ErrNoFile if that is a directory
+	// or what else is no file.
+	Open(ctx context.Context, name string) (File, error)
+}
+
+// ErrNoFile says that a name stands for something that is no file.
+var ErrNoFile = errors.New("it is no regular file")
+
+// A File is one version of a file. It holds nothing open.
+type File struct {
+	ReaderAt
+	Name  string
+	Stamp Stamp
+}
+
+// All returns all bytes of the file.
+func (f File) All(ctx context.Context) ([]byte, error) { return nodes.ReadAll(ctx, f.Node()) }
+
+// Node returns the file as one of a tree.
+func (f File) Node() nodes.File { return nodes.Section(f.ReaderAt, 0, f.Stamp.Size) }
+
+// Files are the regular files of a recording that is a directory, and links to such files. They are
+// sorted by name.
+type Files []File
+
+// Open implements Folder.
+func (l Files) Open(_ context.Context, name string) (File, error) {
+	i, ok := slices.BinarySearchFunc(l, name, func(f File, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
-		return fsys
+		return File{}, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
 	}
-	return opener(func(name string) (iofs.File, error) { return c.OpenIn(ctx, name) })
-}
-
-// An opener is a file system that can do no more than open files.
-type opener func(name string) (iofs.File, error)
-
-// Open implements io/fs.FS.
-func (o opener) Open(name string) (iofs.File, error) { return o(name) }
-
-// FileReader returns what reads the file of fsys with that name. It holds nothing open.
-func FileReader(fsys iofs.FS, name string) ReaderAt { return fileReader{fsys, name} }
-
-type fileReader struct {
-	fsys iofs.FS
-	name string
-}
-
-// ReadAt implements ReaderAt.
-func (r fileReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	f, err := OpenFile(ctx, r.fsys, r.name)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return f.ReadAt(ctx, p, off)
-}
-
-// An OpenedFile is a file of an FS as it is open: a ReaderAt of one version of it.
-type OpenedFile struct {
-	iofs.File
-	name string
-}
-
-// OpenFile opens the file of fsys with that name for one operation.
-func OpenFile(ctx context.Context, fsys iofs.FS, name string) (*OpenedFile, error) {
-	f, err := InContext(ctx, fsys).Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return &OpenedFile{f, name}, nil
-}
-
-// ReadAt implements ReaderAt.
-func (f *OpenedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	switch at := f.File.(type) {
-	case ReaderAt:
-		return at.ReadAt(ctx, p, off)
-	case io.ReaderAt:
-		return at.ReadAt(p, off)
-	}
-	return 0, fmt.Errorf("%s: reading at an offset: %w", f.name, errors.ErrUnsupported)
+	return l[i], nil
 }
 
 // An Input is the bytes of one recording at one version (name, size, time).
@@ -257,10 +230,10 @@ type Input struct {
 	Stamp          Stamp     // of the file, for Seal; zero: nothing is known of it
 	Content        *Content  // for names of durable indexes; nil: keep none
 
-	// FS is the directory where the recording was found, for sibling files;
-	// for a directory that is a recording, the directory itself, which alone can
-	// be listed. May be nil. InContext ends its reads with an operation.
-	FS iofs.FS
+	// Files are those of a recording that is a directory.
+	Files Files
+	// Beside is where the recording was found, or its Files; nil: nowhere.
+	Beside Folder
 
 	// Raw is the file as it lies there, if ReaderAt is a decompressed view
 	// of it, else nil.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	iofs "io/fs"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -21,16 +20,6 @@ type Stamp struct {
 	Changed  int64  // nanoseconds since 1970 when the inode was changed last; nobody can set it
 	Born     int64  // nanoseconds since 1970 when the inode was made; nobody can set it
 	Inode    uint64 // its number, which another file may get later
-}
-
-// StampOf returns the stamp of a file: what its FileInfo has a method Stamp
-// for, as those of an Input have, or else what every FileInfo tells.
-func StampOf(info iofs.FileInfo) Stamp {
-	if i, ok := info.(interface{ Stamp() Stamp }); ok {
-		return i.Stamp()
-	}
-	t := info.ModTime()
-	return Stamp{Size: info.Size(), Modified: t.Unix(), Nanos: int64(t.Nanosecond())}
 }
 
 // Same reports whether a file whose stamp was o, and is s now, is unchanged

@@ -13,6 +13,7 @@ import (
 
 	"recfs/formats"
 	"recfs/formats/outfile"
+	"recfs/formats/source"
 )
 
 var compactCommand = command{
@@ -111,8 +112,10 @@ func (c *compactor) open(ctx context.Context, a *archive) (f formats.Format, rec
 			continue
 		}
 		if info, err := os.Stat(filepath.Join(dir, f.Segments.File)); err == nil {
-			rec.FS = os.DirFS(dir)
-			rec.Head, err = f.Open(ctx, rec.Input)
+			if rec.Files, err = source.Folder(dir).Files(ctx); err == nil {
+				rec.Beside = source.Folder(dir)
+				rec.Head, err = f.Open(ctx, rec.Input)
+			}
 			return f, rec, info.Mode(), err
 		}
 	}

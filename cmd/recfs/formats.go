@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +15,7 @@ import (
 	"recfs/formats/hcrp"
 	"recfs/formats/milk"
 	"recfs/formats/nethack"
+	"recfs/formats/source"
 	"recfs/formats/teehistorian"
 )
 
@@ -109,7 +109,7 @@ func (o *formatOptions) hcrp() (hcrp.Options, error) {
 
 // flagDir opens the directory that a flag names, for good: a mount in the background does not stay
 // in the directory where it was started.
-func flagDir(name string) (iofs.FS, error) {
+func flagDir(name string) (formats.Folder, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func flagDir(name string) (iofs.FS, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s: not a directory", name)
 	}
-	return os.DirFS(abs), nil
+	return source.Folder(abs), nil
 }
 
 // noMapres is the value of --mapres with which no external image is looked for.
@@ -132,7 +132,7 @@ const mapresDir = "mapres"
 type mapresSearch struct {
 	beside bool     // first in the directory mapres beside the map
 	names  []string // then in these
-	dirs   []iofs.FS
+	dirs   []formats.Folder
 }
 
 // gameData returns the folders of installed games. Tests have none.
@@ -148,11 +148,11 @@ func newMapresSearch(flag string) (s mapresSearch, err error) {
 		s.beside = true
 		for _, dir := range gameData() {
 			at := filepath.Join(dir, mapresDir)
-			s.names, s.dirs = append(s.names, at), append(s.dirs, os.DirFS(at))
+			s.names, s.dirs = append(s.names, at), append(s.dirs, source.Folder(at))
 		}
 	default:
 		dir, err := flagDir(flag)
-		s.names, s.dirs = []string{flag}, []iofs.FS{dir}
+		s.names, s.dirs = []string{flag}, []formats.Folder{dir}
 		return s, err
 	}
 	return s, nil

@@ -99,7 +99,7 @@ func (n *needFinder) where(ctx context.Context, dir string, need formats.Need) s
 		}
 	}
 	for i, dir := range n.a.mapres.dirs {
-		if info, err := iofs.Stat(dir, need.Name+need.Ext); err == nil && info.Mode().IsRegular() {
+		if _, err := dir.Open(ctx, need.Name+need.Ext); err == nil {
 			return n.a.mapres.names[i]
 		}
 	}

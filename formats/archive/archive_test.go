@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -51,17 +50,25 @@ var parts = formatstest.Plain(formats.Format{
 	Segments: &formats.Segments{File: "first.part", Match: func(head []byte, names iter.Seq[string]) bool {
 		return !bytes.HasPrefix(head, []byte("OTHER")) || slices.Contains(slices.Collect(names), "second.part")
 	}},
-}, func(_ context.Context, in formats.Input) error {
-	b, err := iofs.ReadFile(in.FS, "first.part")
+}, func(ctx context.Context, in formats.Input) error {
+	b, err := firstPart(ctx, in)
 	if err == nil && string(b) == "BAD" {
 		err = formats.Corrupt("parts", 2, "bad part")
 	}
 	return err
 }, func(in formats.Input, _ *cache.Cache) nodes.Dir {
-	return nodes.List(nodes.Entry{Name: "body", File: nodes.Func(func(context.Context) ([]byte, error) {
-		return iofs.ReadFile(in.FS, "first.part")
+	return nodes.List(nodes.Entry{Name: "body", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
+		return firstPart(ctx, in)
 	})})
 })
+
+func firstPart(ctx context.Context, in formats.Input) ([]byte, error) {
+	f, err := in.Files.Open(ctx, "first.part")
+	if err != nil {
+		return nil, err
+	}
+	return f.All(ctx)
+}
 
 func openRec(ctx context.Context, in formats.Input) error {
 	head := make([]byte, 8)

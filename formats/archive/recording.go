@@ -201,11 +201,14 @@ func (a *Archive) source(k recordingKey) (formats.Input, *readErrors) {
 		Grows: !k.packed && grows(k.v), Running: k.running,
 	}
 	if k.isDir() {
-		src.FS = newSegmentFS(k.segments, reader)
+		for s := range k.segments.all {
+			src.Files = append(src.Files, formats.File{ReaderAt: reader(s.at, s.v), Name: s.name, Stamp: s.v.Stamp})
+		}
+		src.Beside = src.Files
 		return src, w
 	}
 	src.ReaderAt = reader(k.path, k.v)
-	src.FS = besideFS{links: a.links, dir: path.Dir(k.path), rights: k.beside}
+	src.Beside = beside{a, path.Dir(k.path), k.beside}
 	return src, w
 }
 
@@ -249,8 +252,12 @@ type brokenDir struct {
 // broken returns the tree of a source that does not open.
 func broken(src formats.Input, format string, p formats.Problem) brokenDir {
 	var raw nodes.Entry
-	if files, ok := src.FS.(*segmentFS); ok {
-		raw = nodes.Entry{Name: "raw", Dir: files.raw()}
+	if src.ReaderAt == nil {
+		var files []nodes.Entry
+		for _, f := range src.Files {
+			files = append(files, nodes.Entry{Name: f.Name, Attr: nodes.Attr{Time: f.Stamp.Time()}, File: f.Node()})
+		}
+		raw = nodes.Entry{Name: "raw", Dir: nodes.List(files...)}
 	} else {
 		raw = src.RawEntry()
 	}

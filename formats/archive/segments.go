@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"cmp"
 	"context"
 	iofs "io/fs"
 	"path"
@@ -98,119 +97,29 @@ func (l links) segments(ctx context.Context, dir string, names source.Names, inf
 	return files, v, rights
 }
 
-// A segmentFS shows the regular files of a directory as they were at one
-// version. Its files hold nothing open: a format may keep thousands of them
-// without a descriptor of the process.
-type segmentFS struct {
-	files []segmentFile // sorted by name
-}
-
-var _ iofs.ReadDirFS = (*segmentFS)(nil)
-
-func newSegmentFS(all segments, reader func(string, source.Version) nodes.ReaderAt) *segmentFS {
-	fsys := &segmentFS{}
-	for s := range all.all {
-		fsys.files = append(fsys.files, segmentFile{reader(s.at, s.v), s})
-	}
-	return fsys
-}
-
-// Open implements io/fs.FS.
-func (s *segmentFS) Open(name string) (iofs.File, error) {
-	return s.OpenIn(context.Background(), name)
-}
-
-// OpenIn opens a file for one operation, see [formats.InContext].
-func (s *segmentFS) OpenIn(ctx context.Context, name string) (iofs.File, error) {
-	i, ok := slices.BinarySearchFunc(s.files, name, func(f segmentFile, name string) int { return strings.Compare(f.name, name) })
-	if !ok {
-		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
-	}
-	f := s.files[i]
-	return source.IOFile(ctx, name, f, f.info()), nil
-}
-
-// ReadDir implements io/fs.ReadDirFS.
-func (s *segmentFS) ReadDir(name string) ([]iofs.DirEntry, error) {
-	if name != "." {
-		return nil, &iofs.PathError{Op: "readdir", Path: name, Err: iofs.ErrNotExist}
-	}
-	var entries []iofs.DirEntry
-	for _, f := range s.files {
-		entries = append(entries, iofs.FileInfoToDirEntry(source.IOInfo(f.name, f.info())))
-	}
-	return entries, nil
-}
-
-// A segmentFile is a segment with its bytes.
-type segmentFile struct {
-	nodes.ReaderAt
-	segment
-}
-
-func (f segmentFile) info() source.Info { return source.Info{Version: f.v} }
-
-// Info implements [source.File].
-func (f segmentFile) Info(context.Context) (source.Info, error) { return f.info(), nil }
-
-// Close implements [source.File].
-func (f segmentFile) Close() error { return nil }
-
-// raw shows the files as they lie there.
-func (s *segmentFS) raw() nodes.Dir {
-	var entries []nodes.Entry
-	for _, f := range s.files {
-		entries = append(entries, nodes.Entry{Name: f.name, Attr: nodes.Attr{Time: f.v.Time()}, File: nodes.Section(f, 0, f.v.Size)})
-	}
-	return nodes.List(entries...)
-}
-
-// besideFS is the directory of a recording, with all its names, for those who have
-// certain rights. It opens files, and follows links to them.
-type besideFS struct {
-	links  links
+// A beside is the directory of a recording, with all its names, for those who have certain rights.
+type beside struct {
+	a      *Archive
 	dir    string
-	below  string // where names count from, below dir
 	rights nodes.Rights
 }
 
-var _ iofs.SubFS = besideFS{}
-
-// Sub implements io/fs.SubFS.
-func (b besideFS) Sub(dir string) (iofs.FS, error) {
-	if !validName(dir) {
-		return nil, &iofs.PathError{Op: "sub", Path: dir, Err: iofs.ErrInvalid}
-	}
-	b.below = path.Join(b.below, dir)
-	return b, nil
-}
-
-// Open implements io/fs.FS.
-func (b besideFS) Open(name string) (iofs.File, error) { return b.OpenIn(context.Background(), name) }
-
-// OpenIn opens a file for one operation, see [formats.InContext].
-func (b besideFS) OpenIn(ctx context.Context, name string) (iofs.File, error) {
+// Open implements [formats.Folder].
+func (b beside) Open(ctx context.Context, name string) (formats.File, error) {
 	if !validName(name) {
-		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
+		return formats.File{}, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
 	}
 	rights := b.rights
-	at, info, err := b.links.resolve(ctx, b.dir, path.Join(b.below, name), func(dir source.Info) { rights = limitedBy(rights, dir) })
-	if err != nil {
-		return nil, err
+	at, info, err := b.a.links.resolve(ctx, b.dir, name, func(dir source.Info) { rights = limitedBy(rights, dir) })
+	switch {
+	case err != nil:
+		return formats.File{}, err
+	case limited(rights, info.Rights) != b.rights:
+		return formats.File{}, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
+	case info.Type != 0:
+		return formats.File{}, formats.ErrNoFile
 	}
-	if limited(rights, info.Rights) != b.rights {
-		return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
-	}
-	f, err := b.links.tree.Open(ctx, at)
-	if err != nil {
-		return nil, err
-	}
-	now, err := f.Info(ctx)
-	if err != nil || !info.SameFile(now) {
-		f.Close()
-		return nil, cmp.Or(err, source.Stale(at))
-	}
-	return source.IOFile(ctx, name, f, now), nil
+	return formats.File{ReaderAt: source.NewReader(b.a.openFiles, source.FileKey{Path: at, Version: info.Version}), Name: name, Stamp: info.Stamp}, nil
 }
 
 // validName is iofs.ValidPath without asking for UTF-8.

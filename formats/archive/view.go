@@ -4,7 +4,6 @@ import (
 	"context"
 	"hash/fnv"
 	"io"
-	iofs "io/fs"
 	"path"
 	"strings"
 	"time"
@@ -99,19 +98,19 @@ func (a *Archive) IsPlain(name string) bool {
 // BesideSum returns a checksum of the versions of files on which the recording called name depends,
 // named as by [formats.Beside.Files], or that they are not there.
 func (a *Archive) BesideSum(ctx context.Context, name string, names []string) uint64 {
-	fsys, sum := formats.InContext(ctx, besideFS{links: a.links, dir: path.Dir(name)}), fnv.New64a()
-	add := func(fsys iofs.FS, n string) {
+	sum := fnv.New64a()
+	add := func(dir formats.Folder, n string) {
 		_, _ = io.WriteString(sum, n)
-		if info, err := iofs.Stat(fsys, n); err != nil {
+		if f, err := dir.Open(ctx, n); err != nil {
 			_, _ = io.WriteString(sum, err.Error())
 		} else {
-			_, _ = sum.Write(source.InfoOf(info).Append([]byte{0}))
+			_, _ = sum.Write(f.Stamp.Append([]byte{0}))
 		}
 	}
 	for _, n := range names {
 		n, elsewhere := strings.CutPrefix(n, "/")
 		if !elsewhere {
-			add(fsys, n)
+			add(beside{a: a, dir: path.Dir(name)}, n)
 			continue
 		}
 		for _, f := range a.list {

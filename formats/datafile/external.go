@@ -9,8 +9,6 @@ import (
 	"image"
 	"image/draw"
 	"image/png"
-	"io"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,18 +40,18 @@ func needs(page []byte) (list []formats.Need) {
 	return list
 }
 
-// findImage returns which of the directories is the first that has the external image of that name,
-// as NAME.png, and what it says of that file.
-func findImage(dirs []iofs.FS, name string) (dir int, info iofs.FileInfo, ok bool) {
+// findImage returns the external image of that name, as NAME.png, from the first directory that has
+// it.
+func findImage(ctx context.Context, dirs []formats.Folder, name string) (f formats.File, ok bool) {
 	if name == "" || strings.ContainsAny(name, `/\`) {
-		return 0, nil, false
+		return f, false
 	}
-	for i, fsys := range dirs {
-		if info, err := iofs.Stat(fsys, name+".png"); err == nil && info.Mode().IsRegular() {
-			return i, info, true
+	for _, dir := range dirs {
+		if f, err := dir.Open(ctx, name+".png"); err == nil {
+			return f, true
 		}
 	}
-	return 0, nil, false
+	return f, false
 }
 
 // mapresDir is the directory beside a map that may hold its external images, as that of the games.
@@ -62,14 +60,14 @@ const mapresDir = "mapres"
 // An externalImage is one that a map names but does not hold.
 type externalImage struct {
 	name string
-	dir  iofs.FS // where it is, nil if it is nowhere
-	sum  uint64  // of name and version
+	file formats.File // without a reader if it is nowhere
+	sum  uint64       // of name and version
 }
 
 // externals are the external images of a map by their index. They are looked for once, when the
 // first picture that may need one is asked for, so that all pictures of a tree show the same.
 type externals struct {
-	dirs []iofs.FS
+	dirs []formats.Folder
 
 	mu     sync.Mutex
 	images map[int32]*externalImage // nil: not looked for yet
@@ -104,13 +102,9 @@ func (e *externals) find(ctx context.Context, name string) *externalImage {
 	x := &externalImage{name: name}
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(name))
-	var dirs []iofs.FS
-	for _, dir := range e.dirs {
-		dirs = append(dirs, formats.InContext(ctx, dir))
-	}
-	if dir, info, ok := findImage(dirs, name); ok {
-		x.dir = e.dirs[dir]
-		_, _ = sum.Write(formats.StampOf(info).Append([]byte{0}))
+	if f, ok := findImage(ctx, e.dirs, name); ok {
+		x.file = f
+		_, _ = sum.Write(f.Stamp.Append([]byte{0}))
 	}
 	x.sum = sum.Sum64()
 	return x
@@ -120,29 +114,23 @@ func (e *externals) find(ctx context.Context, name string) *externalImage {
 // them.
 func (x *externalImage) decode(ctx context.Context) (*image.NRGBA, *formats.Held, error) {
 	held, err := formats.Charge(ctx, 0)
-	if err != nil || x.dir == nil {
+	if err != nil || x.file.ReaderAt == nil {
 		return nil, held, err
 	}
-	f, err := formats.InContext(ctx, x.dir).Open(x.name + ".png")
-	if err != nil {
-		return nil, held, ctx.Err()
-	}
-	defer f.Close()
-	m, err := decodeMapres(f, held)
+	m, err := decodeMapres(ctx, x.file, held)
 	return m, held, cmp.Or(err, ctx.Err())
 }
 
 // decodeMapres reads a PNG file of bounded size. The error is that of the memory for it: its bytes,
 // its pixels and, if it has them in another form, those again.
-func decodeMapres(f iofs.File, held *formats.Held) (*image.NRGBA, error) {
-	info, err := f.Stat()
-	if err != nil || info.Size() > maxMapresFile {
+func decodeMapres(ctx context.Context, f formats.File, held *formats.Held) (*image.NRGBA, error) {
+	if f.Stamp.Size > maxMapresFile {
 		return nil, nil
 	}
-	if err := held.Grow(info.Size()); err != nil {
+	if err := held.Grow(f.Stamp.Size); err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(f, info.Size()))
+	b, err := f.All(ctx)
 	if err != nil {
 		return nil, nil
 	}

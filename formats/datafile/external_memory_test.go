@@ -6,9 +6,9 @@ import (
 	"image"
 	"image/png"
 	"testing"
-	"testing/fstest"
 
 	"recfs/cache"
+	"recfs/formats"
 )
 
 // The pixels of an external image are counted before they are made, where they have their own form
@@ -20,7 +20,7 @@ func TestExternalMemory(t *testing.T) {
 		if err := png.Encode(&file, m); err != nil {
 			t.Fatal(err)
 		}
-		x := &externalImage{name: "x", dir: fstest.MapFS{"x.png": {Data: file.Bytes()}}}
+		x := &externalImage{name: "x", file: formats.File{ReaderAt: formats.BytesReader(file.Bytes()), Stamp: formats.Stamp{Size: int64(file.Len())}}}
 		c := cache.New(0, nil)
 		tries := 0
 		err := c.Do(t.Context(), 0, func(ctx context.Context) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	iofs "io/fs"
 	"math"
 	"path"
 	"slices"
@@ -102,7 +101,7 @@ func TestKeptPicture(t *testing.T) {
 	b := w.bytes()
 	blue, red := onePixel(t, 0, 0, 255), onePixel(t, 255, 0, 0)
 	images := func(file []byte, modified int64) Options {
-		return Options{Mapres: []iofs.FS{fstest.MapFS{"grass_main.png": {Data: file, ModTime: time.Unix(modified, 0)}}}}
+		return Options{Mapres: []formats.Folder{formatstest.Folder{FS: fstest.MapFS{"grass_main.png": {Data: file, ModTime: time.Unix(modified, 0)}}}}}
 	}
 	w.text("more")
 	longer := w.bytes()

@@ -140,7 +140,7 @@ func (d *painting) drawTiles(ctx context.Context, l *Layer) error {
 	}
 	index := *l.Tiles.Image
 	x := external[index]
-	lacking := x != nil && x.dir == nil
+	lacking := x != nil && x.file.ReaderAt == nil
 	if lacking && isOrnament(x.name) {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	iofs "io/fs"
 	"slices"
 	"sync"
 
@@ -20,9 +19,9 @@ import (
 
 // Options are the settings of the format; the zero value works.
 type Options struct {
-	Mapres  []iofs.FS // where NAME.png of external images may lie, for pictures; the first one counts
-	Beside  bool      // before there, look for them in the directory mapres beside the map
-	MaxData int64     // the greatest data item that is inflated; 0: 1 GiB
+	Mapres  []formats.Folder // where NAME.png of external images may lie, for pictures; the first one counts
+	Beside  bool             // before there, look for them in the directory mapres beside the map
+	MaxData int64            // the greatest data item that is inflated; 0: 1 GiB
 }
 
 // New returns the format.
@@ -50,15 +49,18 @@ func New(opt Options) formats.Format {
 }
 
 // mapres returns where the external images of a map may lie.
-func (o Options) mapres(src formats.Input) []iofs.FS {
-	if !o.Beside || src.FS == nil {
+func (o Options) mapres(src formats.Input) []formats.Folder {
+	if !o.Beside || src.Beside == nil {
 		return o.Mapres
 	}
-	beside, err := iofs.Sub(src.FS, mapresDir)
-	if err != nil {
-		return o.Mapres
-	}
-	return append([]iofs.FS{beside}, o.Mapres...)
+	return append([]formats.Folder{inMapres{src.Beside}}, o.Mapres...)
+}
+
+// inMapres is the directory mapres in another one.
+type inMapres struct{ formats.Folder }
+
+func (d inMapres) Open(ctx context.Context, name string) (formats.File, error) {
+	return d.Folder.Open(ctx, mapresDir+"/"+name)
 }
 
 // match recognises a datafile whose name says nothing.
@@ -67,7 +69,7 @@ func match(head []byte) bool {
 }
 
 // root returns the tree of a datafile (docs/tree/datafile.md), and its tables.
-func root(t *tree, mapres []iofs.FS) (nodes.Dir, func() []columnar.Maker) {
+func root(t *tree, mapres []formats.Folder) (nodes.Dir, func() []columnar.Maker) {
 	m, r, pictures, tables := t.m, t.r, newPictures(t, mapres), sync.OnceValue(t.tables)
 	files := []nodes.Entry{
 		{Name: "header.json", File: t.HeadText("header.json", 0, t.headerText)},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	iofs "io/fs"
 	"math"
 
 	"recfs/formats"
@@ -36,7 +35,7 @@ type drawing struct {
 	file     []byte
 }
 
-func newPictures(t *tree, mapres []iofs.FS) *pictures {
+func newPictures(t *tree, mapres []formats.Folder) *pictures {
 	p := &pictures{tree: t, externals: &externals{dirs: mapres}}
 	p.drawings = views.NewKept(formatName, t.Recording, t.cache, views.Kept[picture, drawing]{
 		Name: p.drawingName, Code: codeDrawing, Cost: drawing.cost, Check: p.check,

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 )
@@ -56,7 +57,7 @@ func TestPreviewMapres(t *testing.T) {
 	if err := png.Encode(&file, m); err != nil {
 		t.Fatal(err)
 	}
-	mapres := fstest.MapFS{"grass_main.png": {Data: file.Bytes()}, "broken.png": {Data: file.Bytes()[:20]}}
+	mapres := formatstest.Folder{FS: fstest.MapFS{"grass_main.png": {Data: file.Bytes()}, "broken.png": {Data: file.Bytes()[:20]}}}
 	for _, c := range []struct {
 		name string
 		want [3]byte
@@ -66,7 +67,7 @@ func TestPreviewMapres(t *testing.T) {
 		{"absent", plainRGB("absent")},
 		{"../grass_main", plainRGB("../grass_main")},
 	} {
-		root, err := openTree(t, externalMap(c.name).bytes(), Options{Mapres: []fs.FS{fstest.MapFS{}, mapres}})
+		root, err := openTree(t, externalMap(c.name).bytes(), Options{Mapres: []formats.Folder{formatstest.Folder{FS: fstest.MapFS{}}, mapres}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func TestPreviewMapres(t *testing.T) {
 // before the one of the same name in a directory.
 func TestPreviewBeside(t *testing.T) {
 	blue, red := onePixel(t, 0, 0, 255), onePixel(t, 255, 0, 0)
-	mapres := []fs.FS{fstest.MapFS{"grass_main.png": {Data: red}, "sun.png": {Data: red}}}
+	mapres := []formats.Folder{formatstest.Folder{FS: fstest.MapFS{"grass_main.png": {Data: red}, "sun.png": {Data: red}}}}
 	for name, want := range map[string][2][3]byte{
 		"grass_main": {{0, 0, 255}, {255, 0, 0}},
 		"sun":        {{255, 0, 0}, {255, 0, 0}},
@@ -92,7 +93,7 @@ func TestPreviewBeside(t *testing.T) {
 	} {
 		for i, beside := range []bool{true, false} {
 			src := formatstest.BytesInput("test.map", externalMap(name).bytes(), testTime)
-			src.FS = fstest.MapFS{"mapres/grass_main.png": {Data: blue}}
+			src.Beside = formatstest.Folder{FS: fstest.MapFS{"mapres/grass_main.png": {Data: blue}}}
 			root, err := formatstest.Open(t.Context(), New(Options{Mapres: mapres, Beside: beside}), src, formatstest.NewCache(t))
 			if err != nil {
 				t.Fatal(err)

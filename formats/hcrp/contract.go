@@ -234,10 +234,7 @@ func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Er
 	if why.Code != codeHeaderTruncated {
 		return &ruin{why: why}, nil
 	}
-	segments, _, err := findSegments(in.FS)
-	if err != nil {
-		return nil, err
-	}
+	segments, _ := findSegments(in.Files)
 	schemas, err := builtin()
 	if err != nil {
 		return nil, err

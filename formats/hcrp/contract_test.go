@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -20,41 +19,6 @@ import (
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
-
-// A countedFS is a directory that counts the reads of its files.
-type countedFS struct {
-	fstest.MapFS
-	reads *atomic.Int64
-}
-
-// Open implements fs.FS.
-func (f countedFS) Open(name string) (iofs.File, error) {
-	file, err := f.MapFS.Open(name)
-	if info, _ := iofs.Stat(f.MapFS, name); err != nil || info.IsDir() {
-		return file, err
-	}
-	return countedFile{file, f.reads}, nil
-}
-
-// ReadDir implements fs.ReadDirFS.
-func (f countedFS) ReadDir(name string) ([]iofs.DirEntry, error) { return f.MapFS.ReadDir(name) }
-
-type countedFile struct {
-	iofs.File
-	reads *atomic.Int64
-}
-
-func (f countedFile) Read(b []byte) (int, error) {
-	f.reads.Add(1)
-	return f.File.Read(b)
-}
-
-func (f countedFile) ReadAt(b []byte, off int64) (int, error) {
-	f.reads.Add(1)
-	return f.File.(interface {
-		ReadAt([]byte, int64) (int, error)
-	}).ReadAt(b, off)
-}
 
 // keeping returns the format with an index on disk for every recording.
 func keeping(opt Options) formats.Format {
@@ -129,17 +93,22 @@ func TestKeptTree(t *testing.T) {
 			for _, schemas := range [][]*Schema{nil, {h.schema}} {
 				format, disk := keeping(Options{Schemas: schemas}), store{}
 				want := outline(t, openKept(t, format, in, disk))
-				reads := new(atomic.Int64)
 				counter := &nodestest.Counted{ReaderAt: in.ReaderAt}
+				counters := []*nodestest.Counted{counter}
 				counted := in
-				if in.ReaderAt == nil {
-					counted.FS = countedFS{in.FS.(fstest.MapFS), reads}
-				} else {
+				if in.ReaderAt != nil {
 					counted.ReaderAt = counter
 				}
+				counted.Files = slices.Clone(in.Files)
+				for i, f := range counted.Files {
+					counters = append(counters, &nodestest.Counted{ReaderAt: f})
+					counted.Files[i].ReaderAt = counters[i+1]
+				}
 				got := outline(t, openKept(t, format, counted, disk))
-				if n := reads.Load() + counter.Bytes.Load(); n > 0 {
-					t.Errorf("%s, %s: %d reads", h.name, name, n)
+				for _, c := range counters {
+					if n := c.Bytes.Load(); n > 0 {
+						t.Errorf("%s, %s: %d bytes read", h.name, name, n)
+					}
 				}
 				if !maps.Equal(got, want) {
 					t.Errorf("%s, %s: %v\nnot\n%v", h.name, name, got, want)
@@ -196,7 +165,7 @@ func TestSidecarComesAndGoes(t *testing.T) {
 	}
 	for i, beside := range []fstest.MapFS{{}, {"test.schema.json": {Data: other}}, {"test.schema.json": {Data: other}}, {}} {
 		in := fileInput(file, len(file))
-		in.FS = beside
+		in.Beside = formatstest.Folder{FS: beside}
 		want := `"schema": "mapmaker-parkour"`
 		if len(beside) > 0 {
 			want = `"schema": "of my own"`
@@ -218,7 +187,7 @@ func TestOpeningIsCharged(t *testing.T) {
 	file := rec.file(t)
 	for name, in := range map[string]formats.Input{
 		"file":     formatstest.BytesInput("x.hcrp", file, testTime),
-		"segments": {Name: "x", FS: rec.segments(t, 1)},
+		"segments": dirInput(rec.segments(t, 1)),
 	} {
 		c := testCache(t, nil)
 		var h formats.Head

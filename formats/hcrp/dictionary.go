@@ -2,10 +2,10 @@ package hcrp
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"slices"
 	"strconv"
 
@@ -23,19 +23,19 @@ type dictionary struct{ trained, raw []byte }
 // findDictionary returns the dictionary with an id, or nil for id 0. It looks into the configured
 // directories, then beside the recording. A *formats.UnreadError means that there may be one that
 // cannot be read now.
-func findDictionary(id uint16, dirs []iofs.FS, beside iofs.FS, limits Limits) (*dictionary, error) {
+func findDictionary(ctx context.Context, id uint16, dirs []formats.Folder, beside formats.Folder, limits Limits) (*dictionary, error) {
 	if id == 0 {
 		return nil, nil
 	}
 	name := dictionaryName(id)
 	for _, dir := range dirs {
-		if d, err := readDictionary(dir, name, limits); err == nil || isUnread(err) {
+		if d, err := readDictionary(ctx, dir, name, limits); err == nil || isUnread(err) {
 			return d, err
 		}
 	}
 	if beside != nil {
 		for _, path := range besideDictionaries(id) {
-			if d, err := readDictionary(beside, path, limits); err == nil || isUnread(err) {
+			if d, err := readDictionary(ctx, beside, path, limits); err == nil || isUnread(err) {
 				return d, err
 			}
 		}
@@ -56,8 +56,8 @@ func isUnread(err error) bool {
 	return ok
 }
 
-func readDictionary(fsys iofs.FS, name string, limits Limits) (*dictionary, error) {
-	b, err := readBeside(fsys, name, limits.Body)
+func readDictionary(ctx context.Context, dir formats.Folder, name string, limits Limits) (*dictionary, error) {
+	b, err := readBeside(ctx, dir, name, limits.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func FuzzIndex(f *testing.F) {
 		var r *Reader
 		var err error
 		if segments {
-			r, err = Options{}.newReader(t.Context(), formats.Input{FS: fstest.MapFS{preambleName: {Data: b}, "segment-000.dat": {Data: b}}})
+			r, err = Options{}.newReader(t.Context(), dirInput(fstest.MapFS{preambleName: {Data: b}, "segment-000.dat": {Data: b}}))
 		} else {
 			r, err = readerOf(t.Context(), b)
 		}

@@ -43,7 +43,8 @@ func fileInput(b []byte, n int) formats.Input {
 
 // dirInput returns a recording in segments.
 func dirInput(fsys iofs.FS) formats.Input {
-	return formats.Input{Name: "test", FS: fsys, ModTime: testTime}
+	files := formatstest.Files(fsys)
+	return formats.Input{Name: "test", Files: files, Beside: formatstest.Folder{FS: fsys}, ModTime: testTime}
 }
 
 // shown returns all that an index is for those who use it.

@@ -5,16 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	iofs "io/fs"
 	"math"
 
+	"recfs/formats"
 	"recfs/formats/internal/wire"
 )
 
 // Options say how recordings are opened. The zero value works.
 type Options struct {
-	Schemas  []*Schema // event schemas, in the order in which they are tried
-	DictDirs []iofs.FS // directories with dictionaries, searched before those beside the recording
+	Schemas  []*Schema        // event schemas, in the order in which they are tried
+	DictDirs []formats.Folder // directories with dictionaries, searched before those beside the recording
 	Limits   Limits
 
 	zstd *wire.Zstd // shared by recordings without a dictionary; nil: each has its own

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	iofs "io/fs"
 	"slices"
 	"sort"
 
@@ -47,23 +46,32 @@ type Reader struct {
 // files are where the bytes of a recording are.
 type files struct {
 	file formats.ReaderAt // the recording, or preamble.dat
-	dir  iofs.FS          // of the segments
+	list formats.Files    // the segments and others
 }
 
 // filesOf returns the files of an Input.
 func filesOf(in formats.Input) files {
 	if in.ReaderAt == nil {
-		return files{formats.FileReader(in.FS, preambleName), in.FS}
+		return files{files{list: in.Files}.named(preambleName), in.Files}
 	}
 	return files{file: in.ReaderAt}
 }
 
-// at returns a reader of the file of a place, which must exist.
+// named returns a reader of a file of a directory. One that is not there has no bytes.
+func (f files) named(name string) formats.ReaderAt {
+	file, err := f.list.Open(context.Background(), name)
+	if err != nil {
+		return formats.BytesReader(nil)
+	}
+	return file
+}
+
+// at returns a reader of the file of a place.
 func (f files) at(p place) formats.ReaderAt {
 	if p.segment < 0 {
 		return f.file
 	}
-	return formats.FileReader(f.dir, segmentName(p.segment))
+	return f.named(segmentName(p.segment))
 }
 
 // Chunks returns how many chunks there are.

@@ -13,12 +13,10 @@ func (o Options) newReader(ctx context.Context, in formats.Input) (*Reader, erro
 	limits := o.Limits.withDefaults()
 	file, size := in.ReaderAt, in.Size
 	if file == nil {
-		opened, n, err := openPreamble(ctx, in.FS, headerSize+limits.Metadata+limits.Index)
-		if err != nil {
+		var err error
+		if file, size, err = openPreamble(ctx, in.Files, headerSize+limits.Metadata+limits.Index); err != nil {
 			return nil, err
 		}
-		defer opened.Close()
-		file, size = opened, n
 	}
 	p, err := readPreamble(ctx, file, size, limits)
 	if err != nil {
@@ -40,9 +38,7 @@ func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*
 	}
 	t := &Tables{Header: h, Dir: in.ReaderAt == nil, preamble: p, limits: o.Limits.withDefaults()}
 	if t.Dir {
-		if t.segments, t.Finished, err = findSegments(in.FS); err != nil {
-			return nil, err
-		}
+		t.segments, t.Finished = findSegments(in.Files)
 	}
 	var problems problemList
 	if err := t.checkMetadata(ctx, &problems); err != nil {
@@ -52,7 +48,7 @@ func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*
 	t.segmented = t.Dir || t.Chunks() > 0 && t.Entry(0).Raw == 0
 	t.sortEntries()
 	t.checkEntries(&problems)
-	dict, err := findDictionary(h.Dictionary, o.DictDirs, formats.InContext(ctx, in.FS), t.limits)
+	dict, err := findDictionary(ctx, h.Dictionary, o.DictDirs, in.Beside, t.limits)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

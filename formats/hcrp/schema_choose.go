@@ -77,17 +77,16 @@ func (o Options) schemaWith(sum []byte, h *Header) (s *Schema, ok bool) {
 // problem of the recording. A *formats.UnreadError means that there may be one that cannot be read
 // now.
 func sidecar(ctx context.Context, t *Tables, in formats.Input) (found *Schema, err error) {
-	fsys, name := formats.InContext(ctx, in.FS), in.Name
-	if fsys == nil {
+	if in.Beside == nil {
 		return nil, nil
 	}
 	names := []string{"schema.json"}
 	if !t.Dir {
-		names = sidecarNames(name)
+		names = sidecarNames(in.Name)
 	}
 	var problems problemList
 	for i := 0; i < len(names) && found == nil; i++ {
-		found, err = readSchema(fsys, names[i], t.Header)
+		found, err = readSchema(ctx, in.Beside, names[i], t.Header)
 		switch {
 		case isUnread(err):
 			return nil, err
@@ -101,8 +100,8 @@ func sidecar(ctx context.Context, t *Tables, in formats.Input) (found *Schema, e
 
 // readSchema reads a schema for recordings with a header, nil if there is no such file. An error
 // that is no *formats.UnreadError says that it cannot be used.
-func readSchema(fsys iofs.FS, name string, h *Header) (*Schema, error) {
-	b, err := readBeside(fsys, name, maxSchemaFile)
+func readSchema(ctx context.Context, dir formats.Folder, name string, h *Header) (*Schema, error) {
+	b, err := readBeside(ctx, dir, name, maxSchemaFile)
 	switch {
 	case errors.Is(err, iofs.ErrPermission):
 		return nil, schemaError("%v", iofs.ErrPermission)
@@ -131,16 +130,16 @@ func sidecarNames(name string) []string {
 
 // readBeside reads a file beside a recording, of at most so many bytes. A *formats.UnreadError says
 // that the file may be there, isAbsent that it is not.
-func readBeside(fsys iofs.FS, name string, most int64) (b []byte, err error) {
-	info, err := iofs.Stat(fsys, name)
+func readBeside(ctx context.Context, dir formats.Folder, name string, most int64) (b []byte, err error) {
+	f, err := dir.Open(ctx, name)
 	switch {
+	case err == formats.ErrNoFile:
+		return nil, err
 	case err != nil:
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
-	case info.Size() > most:
-		return nil, fmt.Errorf("it is %d bytes long, %d are the most", info.Size(), most)
+	case f.Stamp.Size > most:
+		return nil, fmt.Errorf("it is %d bytes long, %d are the most", f.Stamp.Size, most)
 	default:
-		b, err = iofs.ReadFile(fsys, name)
+		b, err = f.All(ctx)
 	}
 	if err != nil && !isAbsent(err) {
 		err = &formats.UnreadError{Err: err}

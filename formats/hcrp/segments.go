@@ -3,9 +3,7 @@ package hcrp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,47 +40,25 @@ func parseSegmentName(name string) (int64, bool) {
 
 // findSegments lists the segments of a directory by number, and tells whether the marker of a
 // finished run is there.
-func findSegments(fsys iofs.FS) (list []segment, finished bool, err error) {
-	entries, err := iofs.ReadDir(fsys, ".")
-	if err != nil {
-		return nil, false, err
-	}
-	for _, e := range entries {
-		n, ok := parseSegmentName(e.Name())
-		finished = finished || e.Name() == finishedName
-		if !ok {
-			continue
+func findSegments(files formats.Files) (list []segment, finished bool) {
+	for _, f := range files {
+		finished = finished || f.Name == finishedName
+		if n, ok := parseSegmentName(f.Name); ok {
+			list = append(list, segment{n, f.Stamp.Size})
 		}
-		info, err := iofs.Stat(fsys, e.Name()) // of what a link points to
-		if errors.Is(err, iofs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		list = append(list, segment{n, info.Size()})
 	}
 	slices.SortFunc(list, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
-	return list, finished, nil
+	return list, finished
 }
 
-// openPreamble opens the preamble, of which at most limit bytes count. It stays open so that one
-// version is used throughout, as each commit of the recorder replaces the file by a rename.
-func openPreamble(ctx context.Context, fsys iofs.FS, limit int64) (file *formats.OpenedFile, size int64, err error) {
-	file, err = formats.OpenFile(ctx, fsys, preambleName)
+// openPreamble opens the preamble, of which at most limit bytes count.
+func openPreamble(ctx context.Context, files formats.Files, limit int64) (file formats.ReaderAt, size int64, err error) {
+	f, err := files.Open(ctx, preambleName)
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := file.Stat()
-	if err == nil {
-		size = min(info.Size(), limit)
-		err = notZero(ctx, file, size)
-	}
-	if err != nil {
-		file.Close()
-		return nil, 0, err
-	}
-	return file, size, nil
+	size = min(f.Stamp.Size, limit)
+	return f, size, notZero(ctx, f, size)
 }
 
 // notZero returns an error for a preamble that has never been written.

@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,13 +14,14 @@ import (
 	"testing/fstest"
 
 	"recfs/formats"
+	"recfs/formats/internal/testing/formatstest"
 )
 
 // An errorFS fails to open anything.
 type errorFS struct{ err error }
 
-func (f errorFS) Open(name string) (iofs.File, error) {
-	return nil, &iofs.PathError{Op: "open", Path: name, Err: f.err}
+func (f errorFS) Open(_ context.Context, name string) (formats.File, error) {
+	return formats.File{}, &iofs.PathError{Op: "open", Path: name, Err: f.err}
 }
 
 // TestUnreadableSidecar takes a failed read for no answer: without its schema or dictionary a
@@ -28,12 +30,12 @@ func TestUnreadableSidecar(t *testing.T) {
 	for err, fails := range map[error]bool{
 		iofs.ErrNotExist: false, iofs.ErrPermission: false, syscall.ENAMETOOLONG: false, syscall.EIO: true,
 	} {
-		s, got := sidecar(t.Context(), &Tables{}, formats.Input{Name: "run.hcrp", FS: errorFS{err}})
+		s, got := sidecar(t.Context(), &Tables{}, formats.Input{Name: "run.hcrp", Beside: errorFS{err}})
 		if s != nil || errors.Is(got, err) != fails || isUnread(got) != fails {
 			t.Errorf("%v: %v, %v", err, s, got)
 		}
-		for _, dirs := range [][]iofs.FS{nil, {errorFS{err}}} {
-			d, got := findDictionary(7, dirs, errorFS{err}, Limits{}.withDefaults())
+		for _, dirs := range [][]formats.Folder{nil, {errorFS{err}}} {
+			d, got := findDictionary(t.Context(), 7, dirs, errorFS{err}, Limits{}.withDefaults())
 			if d != nil || got == nil || isUnread(got) != fails {
 				t.Errorf("%v: %v, %v", err, d, got)
 			}
@@ -101,7 +103,7 @@ func TestBadSidecars(t *testing.T) {
 		disk, format := store{}, keeping(Options{})
 		for range 2 { // of the file, and as it is kept
 			in := fileInput(file, len(file))
-			in.FS = c.beside
+			in.Beside = formatstest.Folder{FS: c.beside}
 			dir := openKept(t, format, in, disk)
 			var head, index struct {
 				Complete bool

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	iofs "io/fs"
 	"iter"
 	"slices"
 	"strconv"
@@ -78,7 +77,7 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, func() []columna
 		},
 	}
 	if rec.Tables.Dir {
-		game.Raw = rawDir(src.FS)
+		game.Raw = rawDir(src.Files)
 	}
 	if rec.schema == nil {
 		game.Files = append(game.Files, nodes.Entry{Name: "ticks.hex", Dir: rec.numbered(".txt", rec.hexFile)})
@@ -101,7 +100,7 @@ func newTree(src formats.Recording, c *cache.Cache) (nodes.Dir, func() []columna
 func (l *ruin) dir(in formats.Input, c *cache.Cache) nodes.Dir {
 	why := formats.ErrorProblem(l.why)
 	entries := []nodes.Entry{
-		{Name: "raw", Dir: rawDir(in.FS)},
+		{Name: "raw", Dir: rawDir(in.Files)},
 		{Name: "error.txt", File: nodes.Bytes(why.ErrorText(formatName))},
 	}
 	if l.salvage != nil {
@@ -134,20 +133,11 @@ func (rec *recording) headerDocument(context.Context) (any, error) {
 	return doc, nil
 }
 
-// rawDir shows all regular files of a directory.
-func rawDir(fsys iofs.FS) nodes.Dir {
-	list, err := iofs.ReadDir(fsys, ".")
-	if err != nil {
-		return nodes.Lazy(func(context.Context) (nodes.Dir, error) { return nil, err })
-	}
+// rawDir shows all files of a directory.
+func rawDir(files formats.Files) nodes.Dir {
 	var entries []nodes.Entry
-	for _, e := range list {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			entries = append(entries, nodes.Entry{
-				Name: e.Name(),
-				File: nodes.Section(formats.FileReader(fsys, e.Name()), 0, info.Size()),
-			})
-		}
+	for _, f := range files {
+		entries = append(entries, nodes.Entry{Name: f.Name, File: f.Node()})
 	}
 	return nodes.List(entries...)
 }

@@ -49,7 +49,7 @@ func openBytes(t testing.TB, b []byte, opt Options) (nodes.Dir, error) {
 
 // openFS opens a recording in segments.
 func openFS(t testing.TB, fsys iofs.FS, opt Options) (nodes.Dir, error) {
-	src := formats.Input{Name: "test", FS: fsys, ModTime: testTime}
+	src := dirInput(fsys)
 	return formatstest.Open(t.Context(), New(opt), src, testCache(t, nil))
 }
 
@@ -171,7 +171,7 @@ func contents(t *testing.T, dir nodes.Dir) map[string][]byte {
 // compactAgain recompresses a recording and compares what it then shows.
 func compactAgain(t *testing.T, fsys iofs.FS, opt Options, want map[string][]byte) {
 	t.Helper()
-	b, report := compacted(t, formats.Input{FS: fsys}, opt)
+	b, report := compacted(t, dirInput(fsys), opt)
 	if len(report.Missing) > 0 {
 		t.Fatal(report.Missing)
 	}
@@ -220,7 +220,7 @@ func TestCompactionKeepsWhatIsWhole(t *testing.T) {
 	fsys := rec.segments(t, 2)
 	cut := fsys[segmentName(1)]
 	cut.Data = cut.Data[:len(cut.Data)-1]
-	b, report := compacted(t, formats.Input{FS: fsys}, Options{})
+	b, report := compacted(t, dirInput(fsys), Options{})
 	if report.Chunks != 4 || report.Lost != 2 || report.Ticks != 24 || len(report.Missing) != 1 || report.Missing[0].Code != codeSegmentTruncated || *report.Missing[0].Chunk != 3 {
 		t.Errorf("%+v", report)
 	}
@@ -450,7 +450,9 @@ func TestDictionaries(t *testing.T) {
 	opt := Options{Schemas: []*Schema{g.schema}}
 	open := func(beside iofs.FS, opt Options) nodes.Dir {
 		src := formatstest.BytesInput("d.hcrp", file, testTime)
-		src.FS = beside
+		if beside != nil {
+			src.Beside = formatstest.Folder{FS: beside}
+		}
 		dir, err := formatstest.Open(t.Context(), New(opt), src, testCache(t, nil))
 		if err != nil {
 			t.Fatal(err)
@@ -461,7 +463,7 @@ func TestDictionaries(t *testing.T) {
 	for _, dir := range []nodes.Dir{
 		open(withDict, opt),
 		open(fstest.MapFS{"dictionaries/77.dict": {Data: dict}}, opt),
-		open(nil, Options{Schemas: opt.Schemas, DictDirs: []iofs.FS{fstest.MapFS{}, withDict}}),
+		open(nil, Options{Schemas: opt.Schemas, DictDirs: []formats.Folder{formatstest.Folder{FS: fstest.MapFS{}}, formatstest.Folder{FS: withDict}}}),
 	} {
 		if bad := nodestest.Check(t, dir); len(bad) > 0 {
 			t.Error(bad)
@@ -646,7 +648,7 @@ func TestSharedRecordings(t *testing.T) {
 				t.Fatal(rerr)
 			}
 			src := formatstest.BytesInput(e.Name(), b, testTime)
-			src.FS = os.DirFS(shared)
+			src.Beside = formatstest.Folder{FS: os.DirFS(shared)}
 			dir, err = formatstest.Open(t.Context(), New(opt), src, testCache(t, nil))
 		case strings.HasPrefix(e.Name(), "run-") || strings.HasPrefix(e.Name(), "design-"):
 			dir, err = openFS(t, os.DirFS(shared+e.Name()), opt)

@@ -3,10 +3,8 @@ package recordings
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	iofs "io/fs"
-	"sync"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -23,67 +21,25 @@ type part struct {
 	seal formats.Seal
 }
 
-// A tallies is the directory of a recording, whose files count the checksums of what is read.
+// A tallies counts the checksums of what is read of the files of a recording.
 type tallies struct {
-	iofs.FS
-	mu    sync.Mutex
+	files formats.Files
 	of    map[string]*formats.Tally
 	known map[string]formats.Seal // of files that have the same stamp as before
 }
 
-func newTallies(fsys iofs.FS) *tallies {
-	return &tallies{FS: fsys, of: map[string]*formats.Tally{}, known: map[string]formats.Seal{}}
-}
-
-// Open implements fs.FS.
-func (t *tallies) Open(name string) (iofs.File, error) {
-	f, err := t.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return f, nil
-	}
-	if _, ok := t.known[name]; ok {
-		return talliedFile{f, formats.FileReader(t.FS, name)}, nil
-	}
-	return talliedFile{f, t.tally(name)}, nil
-}
-
-// tally returns the tally of a file, which all its readers share: the checksum is of its bytes in
-// order, whichever reader asked for them.
-func (t *tallies) tally(name string) *formats.Tally {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.of[name] == nil {
-		t.of[name] = formats.NewTally(formats.FileReader(t.FS, name))
-	}
-	return t.of[name]
-}
-
-// A talliedFile is an opened file of a tallies.
-type talliedFile struct {
-	iofs.File
-	r formats.ReaderAt
-}
-
-// ReadAt implements formats.ReaderAt.
-func (f talliedFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	return f.r.ReadAt(ctx, p, off)
+func newTallies(files formats.Files) *tallies {
+	return &tallies{files, map[string]*formats.Tally{}, map[string]formats.Seal{}}
 }
 
 // fit compares the files of an index with those that are there. ErrOther: one of them is another.
 func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) error {
 	for _, p := range parts {
-		info, err := iofs.Stat(t.FS, p.name)
-		if errors.Is(err, iofs.ErrNotExist) || err == nil && p.seal.Length < x.Reach(p.name) {
+		f, err := t.files.Open(ctx, p.name)
+		if err != nil || p.seal.Length < x.Reach(p.name) {
 			return formats.ErrOther
 		}
-		if err != nil {
-			return err
-		}
-		in := formats.Input{ReaderAt: formats.FileReader(t.FS, p.name), Size: info.Size(), Stamp: formats.StampOf(info)}
-		fit, tally, err := p.seal.Fit(ctx, in)
+		fit, tally, err := p.seal.Fit(ctx, formats.Input{ReaderAt: f, Size: f.Stamp.Size, Stamp: f.Stamp})
 		switch {
 		case err != nil:
 			return err
@@ -98,32 +54,42 @@ func (t *tallies) fit(ctx context.Context, x formats.Index, parts []part) error 
 	return nil
 }
 
+// watch returns the files with readers that count. All readers of a file share its tally: the
+// checksum is of its bytes in order, whichever reader asked for them.
+func (t *tallies) watch() formats.Files {
+	files := slices.Clone(t.files)
+	for i, f := range files {
+		if _, ok := t.known[f.Name]; !ok {
+			files[i].ReaderAt = t.tally(f)
+		}
+	}
+	return files
+}
+
+func (t *tallies) tally(f formats.File) *formats.Tally {
+	if t.of[f.Name] == nil {
+		t.of[f.Name] = formats.NewTally(f)
+	}
+	return t.of[f.Name]
+}
+
 // seals returns the parts that an index is made of. A file with the stamp that it had before keeps
 // its seal, so that a directory with thousands of finished segments is not read again for the last
 // one.
-func (t *tallies) seals(ctx context.Context, x formats.Index) ([]part, error) {
-	entries, err := iofs.ReadDir(t.FS, ".")
-	if err != nil {
-		return nil, err
-	}
-	var parts []part
-	for _, e := range entries {
-		reach := x.Reach(e.Name())
+func (t *tallies) seals(ctx context.Context, x formats.Index) (parts []part, err error) {
+	for _, f := range t.files {
+		reach := x.Reach(f.Name)
 		if reach == 0 {
 			continue
 		}
-		info, err := iofs.Stat(t.FS, e.Name())
-		if err != nil {
-			return nil, err
-		}
-		seal, ok := t.known[e.Name()]
+		seal, ok := t.known[f.Name]
 		if !ok || seal.Length != reach {
-			if seal, err = t.tally(e.Name()).Seal(ctx, formats.StampOf(info), reach); err != nil {
+			if seal, err = t.tally(f).Seal(ctx, f.Stamp, reach); err != nil {
 				return nil, err
 			}
 		}
-		seal.Stamp = formats.StampOf(info)
-		parts = append(parts, part{e.Name(), seal})
+		seal.Stamp = f.Stamp
+		parts = append(parts, part{f.Name, seal})
 	}
 	return parts, nil
 }
@@ -131,7 +97,8 @@ func (t *tallies) seals(ctx context.Context, x formats.Index) ([]part, error) {
 // scanDir makes the index of a directory, or goes on from an earlier one.
 func (o *Opened) scanDir(ctx context.Context, earlier formats.Index, t *tallies) (*sealedIndex, int64, error) {
 	in := o.Input
-	in.FS = t
+	in.Files = t.watch()
+	in.Beside = in.Files
 	x, err := o.source.Format.Scan(ctx, in, o.Head, earlier)
 	if err != nil {
 		return nil, 0, err
@@ -161,7 +128,7 @@ func (o *Opened) refreshDir(ctx context.Context, f file) (*sealedIndex, int64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	t := newTallies(o.FS)
+	t := newTallies(o.Files)
 	if err := t.fit(ctx, x, f.parts); err != nil {
 		return nil, 0, err
 	}

@@ -69,7 +69,7 @@ func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*sealedIndex, int
 		return nil, 0, err
 	}
 	if o.ReaderAt == nil {
-		return o.scanDir(ctx, nil, newTallies(o.FS))
+		return o.scanDir(ctx, nil, newTallies(o.Files))
 	}
 	r, seen := o.steady()
 	return s.pass(o, key, formats.NewTally(r), seen).run(ctx, nil)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"log/slog"
 	"maps"
 	"slices"
@@ -184,26 +183,19 @@ func inFiles(f formats.Format, passes *[]int64) formats.Format {
 		if earlier != nil {
 			x = earlier.(*parts)
 		}
-		files, err := iofs.ReadDir(in.FS, ".")
-		for _, e := range files {
-			info, statErr := e.Info()
-			if statErr != nil || e.Name() == "note" {
+		for _, file := range in.Files {
+			if file.Name == "note" {
 				continue
 			}
-			file, openErr := in.FS.Open(e.Name())
-			if openErr != nil {
-				return nil, openErr
-			}
-			*passes = append(*passes, x.ends[e.Name()])
-			b := make([]byte, info.Size()-x.ends[e.Name()])
-			if _, err := file.(formats.ReaderAt).ReadAt(ctx, b, x.ends[e.Name()]); err != nil && err != io.EOF {
+			*passes = append(*passes, x.ends[file.Name])
+			b := make([]byte, file.Stamp.Size-x.ends[file.Name])
+			if _, err := file.ReadAt(ctx, b, x.ends[file.Name]); err != nil && err != io.EOF {
 				return nil, err
 			}
 			x.all += text(b)
-			x.ends[e.Name()] = info.Size()
-			file.Close()
+			x.ends[file.Name] = file.Stamp.Size
 		}
-		return x, err
+		return x, nil
 	}
 	return f
 }
@@ -246,7 +238,7 @@ func indexOfDir(t *testing.T, shelf *nodestest.Shelf, files map[string]string, c
 		fsys[name] = &fstest.MapFile{Data: []byte(content)}
 	}
 	format := inFiles(lines(new([]int64)), passes)
-	in := formats.Input{Name: "d", FS: fsys, Stamp: formats.Stamp{Changed: changed}}
+	in := formats.Input{Name: "d", Files: formatstest.Files(fsys), Stamp: formats.Stamp{Changed: changed}}
 	formatstest.Keep(&in, shelf)
 	o, err := recordings.OpenOne(t.Context(), recordings.Source{Format: &format, Input: in}, c, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -307,29 +307,38 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// An opened file is one of package io/fs, too.
-func TestIOFile(t *testing.T) {
+// A Folder has files and links to them. One that was replaced since is stale, one that grew is not.
+func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, "file", "0123456789")
-	if err := os.Chtimes(filepath.Join(dir, "file"), time.Time{}, time.Unix(5, 6)); err != nil {
-		t.Fatal(err)
+	put(t, dir, "target/x", "0123456789")
+	put(t, dir, "file", "01")
+	for name, target := range map[string]string{"link": "target/x", "nowhere": "missing"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
 	}
-	tree := openDir(t, dir)
-	info, err := tree.Stat(t.Context(), "file")
-	if err != nil {
-		t.Fatal(err)
+	list, err := Folder(dir).Files(t.Context())
+	if err != nil || len(list) != 2 || list[0].Name != "file" || list[1].Name != "link" {
+		t.Fatalf("%v, %v", list, err)
 	}
-	f, err := tree.Open(t.Context(), "file")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	back := IOFile(t.Context(), "dir/file", f, info)
-	if got, err := io.ReadAll(back); string(got) != "0123456789" || err != nil {
+	if got, err := list[1].All(t.Context()); string(got) != "0123456789" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if i, err := back.Stat(); err != nil || i.Name() != "file" || i.Size() != 10 || i.IsDir() || i.Mode() != 0o444 || !i.ModTime().Equal(time.Unix(5, 6)) || i.Sys() != nil {
-		t.Errorf("%v, %v", i, err)
+	for name, want := range map[string]error{"target": formats.ErrNoFile, "missing": iofs.ErrNotExist, "../x": iofs.ErrInvalid} {
+		if _, err := Folder(dir).Open(t.Context(), name); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	put(t, dir, "file", "0123")
+	if got, err := list[0].All(t.Context()); string(got) != "01" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	put(t, dir, "other", "xy")
+	if err := os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "file")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := list[0].All(t.Context()); !errors.Is(err, nodes.ErrStale) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestHeatPicture(t *testing.T) {
 		{nil, image.Pt(3, 4), map[image.Point]color.Color{{X: 1}: white, {X: 2, Y: 1}: most}}, // from the square -1 on
 	} {
 		src := formatstest.BytesInput("x.teehistorian", w.b, time.Unix(1, 0))
-		src.FS = c.files
+		src.Beside = formatstest.Folder{FS: c.files}
 		root, err := formatstest.Open(t.Context(), format, src, newCache(t))
 		if err != nil {
 			t.Fatal(err)

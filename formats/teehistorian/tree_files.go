@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
-	iofs "io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -105,7 +103,7 @@ func (t *tree) mapFile(ctx context.Context) (m *formats.Outline, at string) {
 	if t.readMap == nil {
 		return nil, ""
 	}
-	file, at := findMap(formats.InContext(ctx, t.FS), t.header)
+	file, at := findMap(ctx, t.Beside, t.header)
 	if file == nil {
 		return nil, ""
 	}
@@ -243,17 +241,17 @@ const mapsDir = "maps"
 // maxMap bounds the size of a map file.
 const maxMap = 64 << 20
 
-// findMap returns the map file of a recording and its path in fsys, the folder of the recording. It
+// findMap returns the map file of a recording and its path in dir, the folder of the recording. It
 // has the name and the SHA-256 that the header tells, and lies there or in maps. Without one,
 // content is nil.
-func findMap(fsys iofs.FS, h *header) (content []byte, at string) {
+func findMap(ctx context.Context, beside formats.Folder, h *header) (content []byte, at string) {
 	name, sum := h.text("map_name"), strings.ToLower(h.text("map_sha256"))
-	if fsys == nil || name == "" || sum == "" || strings.Contains(name, "/") {
+	if beside == nil || name == "" || sum == "" || strings.Contains(name, "/") {
 		return nil, ""
 	}
 	for _, dir := range []string{"", mapsDir + "/"} {
 		for _, file := range []string{name + ".map", name + "_" + sum + ".map"} {
-			b, err := readMap(fsys, dir+file)
+			b, err := readMap(ctx, beside, dir+file)
 			if err != nil {
 				continue
 			}
@@ -286,11 +284,10 @@ func needs(document []byte) []formats.Need {
 	}}
 }
 
-func readMap(fsys iofs.FS, name string) ([]byte, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
+func readMap(ctx context.Context, dir formats.Folder, name string) ([]byte, error) {
+	f, err := dir.Open(ctx, name)
+	if err != nil || f.Stamp.Size > maxMap {
 		return nil, err
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxMap))
+	return f.All(ctx)
 }

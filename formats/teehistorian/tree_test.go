@@ -599,7 +599,7 @@ func TestMapOutline(t *testing.T) {
 		{nil, false},
 	} {
 		src := formatstest.BytesInput("x.teehistorian", w.b, time.Unix(1, 0))
-		src.FS = c.files
+		src.Beside = formatstest.Folder{FS: c.files}
 		root, err := formatstest.Open(t.Context(), format, src, newCache(t))
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	iofs "io/fs"
 
+	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -25,7 +26,16 @@ func (t fsTree) Stat(_ context.Context, name string) (source.Info, error) {
 	if err != nil {
 		return source.Info{}, err
 	}
-	return source.InfoOf(info), nil
+	return infoOf(info), nil
+}
+
+// infoOf is source.InfoOf where info does not tell its version by a method.
+func infoOf(info iofs.FileInfo) source.Info {
+	i := source.InfoOf(info)
+	if v, ok := info.(interface{ Version() source.Version }); ok {
+		i.Version = v.Version()
+	}
+	return i
 }
 
 func (t fsTree) List(_ context.Context, name string) (source.Names, error) {
@@ -69,5 +79,46 @@ func (f fsFile) Info(context.Context) (source.Info, error) {
 	if err != nil {
 		return source.Info{}, err
 	}
-	return source.InfoOf(info), nil
+	return infoOf(info), nil
+}
+
+// Files returns the regular files of a directory, as of a recording that is one.
+func Files(fsys iofs.FS) (list formats.Files) {
+	entries, _ := iofs.ReadDir(fsys, ".")
+	for _, e := range entries {
+		if f, err := (Folder{fsys}).Open(context.Background(), e.Name()); err == nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// A Folder is a file system of the standard library as a [formats.Folder].
+type Folder struct{ iofs.FS }
+
+// Open implements [formats.Folder].
+func (d Folder) Open(_ context.Context, name string) (formats.File, error) {
+	info, err := iofs.Stat(d.FS, name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = formats.ErrNoFile
+	}
+	if err != nil {
+		return formats.File{}, err
+	}
+	return formats.File{ReaderAt: folderFile{fsTree{d.FS}, name}, Name: name, Stamp: infoOf(info).Stamp}, nil
+}
+
+// A folderFile is a file of a Folder, which is opened for each read.
+type folderFile struct {
+	tree fsTree
+	name string
+}
+
+func (f folderFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	file, err := f.tree.Open(ctx, f.name)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	return file.ReadAt(ctx, p, off)
 }
