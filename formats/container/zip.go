@@ -37,17 +37,22 @@ func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 		return nil, err
 	}
 	z.base = dir.Base
-	at, n := dir.At, uint64(0)
+	at, n, first := dir.At, uint64(0), dir.Base
 	err = entries(ctx, src, dir, func(e zipfile.Entry, where int64) error {
+		if n == 0 {
+			first = e.Header
+		}
 		at, n = where+e.Length, n+1
 		return z.add(ctx, e, where)
 	})
 	if err == nil && n == dir.Count {
-		if err = neighbour(ctx, src, dir); err == nil {
+		if err = cmp.Or(neighbour(ctx, src, dir), moved(ctx, src, dir, first)); err == nil {
 			return z.finish(), nil
 		}
 	}
 	switch {
+	case errors.Is(err, errMoved):
+		z.doubt = true
 	case errors.Is(err, errNeighbour): // the directory is that of a part, or lies about where it begins
 		dir = zipfile.Directory{}
 	case err == nil && n > dir.Count: // some programs write the low 16 bits of a greater number, so this may not be all

@@ -40,6 +40,25 @@ func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) er
 	return nil
 }
 
+var errMoved = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "the first file of the directory should begin here"}
+
+// moved returns that the first file does not lie where the directory has it, nil if it does. The
+// beginning of a zip behind something else is reckoned from the end of the file, which is wrong for
+// what lies in front of bytes that are missing or too many.
+func moved(ctx context.Context, src formats.Input, dir zipfile.Directory, first int64) error {
+	if dir.Base == 0 || dir.Count == 0 {
+		return nil
+	}
+	b := make([]byte, len(zipfile.LocalMagic))
+	if _, err := src.ReadAt(ctx, b, first); err != nil && err != io.EOF {
+		return err
+	}
+	if string(b) != zipfile.LocalMagic {
+		return &formats.Error{Format: "zip", Offset: first, Err: errMoved}
+	}
+	return nil
+}
+
 // judge notes what is wrong with the content of a file as far as its header tells.
 func (z *zipList) judge(ctx context.Context, e zipfile.Entry) error {
 	if strings.HasSuffix(e.Name, "/") {

@@ -158,10 +158,13 @@ func TestZipNeighbours(t *testing.T) {
 	elsewhere[len(elsewhere)-6] ^= 4
 	commented := append(bytes.Clone(one), end...)
 	le.PutUint16(commented[len(one)-2:], uint16(len(end)))
+	program := []byte(strings.Repeat("#!/bin/sh\n", 50))
+	directory := bytes.Index(one, []byte(zipEntry))
 	for name, test := range map[string]struct {
 		b    []byte
 		more string
 	}{
+		"a byte too many":    {slices.Concat(program, one[:directory], []byte("x"), one[directory:]), ""},
 		"before":             {append(bytes.Clone(one), two...), "another"},
 		"behind":             {append(bytes.Clone(one), two[:len(two)-30]...), "another"},
 		"an end as comment":  {commented, ""},
@@ -178,7 +181,7 @@ func TestZipNeighbours(t *testing.T) {
 		}
 	}
 	for name, b := range map[string][]byte{
-		"a program before": append([]byte(strings.Repeat("#!/bin/sh\n", 50)), one...),
+		"a program before": slices.Concat(program, one),
 		"text behind":      append(bytes.Clone(one), "text"...),
 	} {
 		if found, problems, err := list(t, container.Zip, b); err != nil || len(problems) > 0 || len(found) != len(zipFiles) {
