@@ -55,7 +55,7 @@ func Recfs(ctx context.Context, binary, dir string) (string, error) {
 		return filepath.Abs(binary)
 	}
 	out := filepath.Join(dir, "recfs")
-	return out, Command(ctx, "go", "build", "-o", out, "./cmd/recfs")
+	return out, Command(ctx, "go", "build", "-ldflags=-s -w", "-o", out, "./cmd/recfs")
 }
 
 // Command runs a program whose output does not matter.

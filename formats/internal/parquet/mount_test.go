@@ -27,7 +27,7 @@ func build(t *testing.T) string {
 		fuse.Close()
 	}
 	program := filepath.Join(t.TempDir(), "recfs")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "recfs/cmd/recfs").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program, "recfs/cmd/recfs").CombinedOutput(); err != nil {
 		t.Skipf("recfs cannot be built: %v\n%s", err, out)
 	}
 	return program
