@@ -186,16 +186,40 @@ func (m member[T]) only(parts Has) member[T] {
 // These functions parse a value of a text as the type that it should have. ok is false if it is of
 // another type, or too large.
 
-// ParseText returns the text of a JSON string.
+// ParseText returns the text of a JSON string. Bytes that are not UTF-8 stay in it.
 func ParseText(value []byte) (s string, ok bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
 	}
 	if !slices.Contains(value, '\\') {
-		return string(showText(value[1:len(value)-1:len(value)-1], 0)), true
+		return string(value[1 : len(value)-1]), true
 	}
-	err := json.Unmarshal(value, &s)
-	return s, err == nil
+	for rest := value[1 : len(value)-1]; len(rest) > 0; { // encoding/json would replace those bytes
+		n := slices.IndexFunc(rest, isWide)
+		if n < 0 {
+			n = len(rest)
+		}
+		var ascii string
+		if err := json.Unmarshal(slices.Concat(value[:1], rest[:n], value[:1]), &ascii); err != nil {
+			return "", false
+		}
+		rest = rest[n:]
+		if n = slices.IndexFunc(rest, func(c byte) bool { return !isWide(c) }); n < 0 {
+			n = len(rest)
+		}
+		s += ascii + string(rest[:n])
+		rest = rest[n:]
+	}
+	return s, true
+}
+
+// isWide reports whether c is a byte of a character beyond ASCII.
+func isWide(c byte) bool { return c >= utf8.RuneSelf }
+
+// parseShown is ParseText with one U+FFFD in place of each byte that is not UTF-8.
+func parseShown(value []byte) (string, bool) {
+	s, ok := ParseText(value)
+	return string(showText([]byte(s), 0)), ok
 }
 
 // ParseFloat returns a number, also one of those that are words in JSON, such as "NaN".

@@ -243,9 +243,9 @@ func matchReplay(head []byte) bool {
 	return startsLine(start[:n])
 }
 
-// startsLine reports whether b begins with the start of a frame's line.
+// startsLine reports whether b begins with the start of a frame's line, blank lines aside.
 func startsLine(b []byte) bool {
-	b = withoutMark(b)
+	b = bytes.TrimLeft(withoutMark(b), "\r\n")
 	if len(b) < stampLen+2 || b[stampLen] != '\t' || b[stampLen+1] != '{' {
 		return false
 	}

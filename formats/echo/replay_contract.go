@@ -105,6 +105,7 @@ func (r *replayHead) headerDocument(source formats.SourceInfo) any {
 		Compression string  `json:"compression"`
 		ChunkFrames int     `json:"chunk_frames"`
 		Client      *string `json:"client_name"`
+		ClientHex   string  `json:"client_name_hex,omitempty"`
 		SessionID   *string `json:"session_id"`
 		SessionIP   *string `json:"session_ip"`
 		TotalRounds *int64  `json:"total_round_count"`
@@ -115,6 +116,10 @@ func (r *replayHead) headerDocument(source formats.SourceInfo) any {
 		MatchType   *string `json:"match_type"`
 	}
 	m := r.Match()
+	clientHex := ""
+	if m.ClientName != nil {
+		_, clientHex = display(*m.ClientName)
+	}
 	compression := "stored"
 	if r.method != 0 {
 		compression = "deflate"
@@ -123,7 +128,7 @@ func (r *replayHead) headerDocument(source formats.SourceInfo) any {
 		HeaderHead: formats.HeaderHead{Format: replayName, FormatVersion: formatVersion, Layout: r.layout},
 		Source:     source,
 		Header: header{
-			r.entry, compression, chunkFrames, m.ClientName, m.SessionID, m.SessionIP, m.TotalRounds, m.BlueRounds,
+			r.entry, compression, chunkFrames, m.ClientName, clientHex, m.SessionID, m.SessionIP, m.TotalRounds, m.BlueRounds,
 			m.OrangeRounds, m.MapName, m.Private, m.MatchType,
 		},
 		Problems: r.problems(),

@@ -39,17 +39,16 @@ func (r *lineParser) line(b []byte) (f replayFrame, kind lineKind) {
 	if len(session) < minSession {
 		return f, emptyLine
 	}
-	if f.Time, ok = parseStamp(stamp); !ok || !r.sound && (!isObject(session) || len(bones) > 0 && !isObject(bones)) {
+	f.session, f.bones = bytes.TrimLeft(session, spaces), bytes.TrimLeft(bones, spaces)
+	if f.Time, ok = parseStamp(stamp); !ok || !r.sound && (!isObject(f.session) || len(f.bones) > 0 && !isObject(f.bones)) {
 		return f, badLine
 	}
-	f.session, f.bones = bytes.TrimLeft(session, spaces), bytes.TrimLeft(bones, spaces)
 	r.read(&f)
 	return f, frameLine
 }
 
-// isObject reports whether b is a JSON object.
+// isObject reports whether b, which begins with no space, is a JSON object.
 func isObject(b []byte) bool {
-	b = bytes.TrimLeft(b, spaces)
 	return len(b) > 0 && b[0] == '{' && json.Valid(b)
 }
 

@@ -45,6 +45,7 @@ func TestLines(t *testing.T) {
 		{"session and bones", stamp + "\t" + session + "\t{}", frameLine},
 		{"a space before the bones", stamp + "\t" + session + "\t {}", frameLine},
 		{"no bones behind the tab", stamp + "\t" + session + "\t", frameLine},
+		{"a space in place of the bones", stamp + "\t" + session + "\t ", frameLine},
 		{"spaces around the session", stamp + "\t " + session + " ", frameLine},
 		{"a short stamp", stamp[1:] + "\t" + session, badLine},
 		{"a bad stamp", "x" + stamp[1:] + "\t" + session, badLine},
@@ -56,6 +57,30 @@ func TestLines(t *testing.T) {
 	} {
 		if _, got := new(lineParser).line([]byte(c.text)); got != c.want {
 			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A text keeps the bytes that are not UTF-8, beside escapes too.
+func TestParseText(t *testing.T) {
+	for value, want := range map[string]string{
+		`"a"`: "a", "\"a\xffé\"": "a\xffé", "\"\\n\xff\\\"é\xc3\\u00e9\\ud83d\\ude00\"": "\n\xff\"é\xc3é😀", `"\\"`: `\`, "1": "",
+	} {
+		if got, ok := ParseText([]byte(value)); got != want || ok != (value[0] == '"') {
+			t.Errorf("%q: %q, %v, want %q", value, got, ok, want)
+		}
+	}
+}
+
+// Names that are not UTF-8 have their bytes in hex in what is made of a text.
+func TestReplayHex(t *testing.T) {
+	session := long("\"client_name\":\"C\xff\",\"teams\":[{\"players\":[{\"name\":\"N\xfe\\t\"}]}]")
+	dir := replayDir(t, []byte(stamp+"\t"+session+"\n"))
+	for name, want := range map[string]string{
+		"header.json": `"client_name_hex": "43ff"`, "events.jsonl": `"name_hex":"4efe09"`, "scores.json": `"name_hex":"4efe09"`,
+	} {
+		if got := nodestest.Read(t, dir, name); !strings.Contains(got, want) {
+			t.Errorf("%s: no %s in %s", name, want, got)
 		}
 	}
 }

@@ -224,7 +224,7 @@ func TestMatchReplay(t *testing.T) {
 		b    []byte
 		want bool
 	}{
-		"text": {text, true}, "marked text": {append([]byte("\ufeff"), text...), true}, "prose": {[]byte("2022 was a good year"), false},
+		"text": {text, true}, "blank lines": {append([]byte("\r\n\n"), text...), true}, "marked text": {append([]byte("\ufeff"), text...), true}, "prose": {[]byte("2022 was a good year"), false},
 		"stored": {zipOf(t, text, zip.Store, "x"), true}, "deflated": {zipOf(t, text, zip.Deflate, "x"), true},
 		"by name": {zipOf(t, nil, zip.Store, "x.echoreplay"), true}, "other zip": {zipOf(t, []byte("hello"), zip.Deflate, "x.txt"), false},
 		"nothing": {nil, false}, "cut zip": {[]byte("PK\x03\x04"), false},
