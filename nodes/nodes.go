@@ -183,6 +183,15 @@ func NewRights(mode fs.FileMode, uid, gid uint32) Rights {
 	return Rights{Known: true, Mode: mode.Perm(), UID: uid, GID: gid}
 }
 
+// Append appends the rights as text.
+func (r Rights) Append(b []byte) []byte {
+	b = strconv.AppendBool(b, r.Known)
+	for _, n := range [...]uint32{uint32(r.Mode), r.UID, r.GID} {
+		b = strconv.AppendUint(append(b, ' '), uint64(n), 10)
+	}
+	return b
+}
+
 // Private returns the rights of what nobody but the user of this process may
 // see. They are unknown on a system without numbers for users.
 func Private(mode fs.FileMode) Rights {

@@ -32,7 +32,7 @@ func (r recording) Version(ctx context.Context, below string) (string, error) {
 	text = strconv.AppendQuote(text, f.Variant)
 	text = strconv.AppendBool(text, k.packed)
 	text = strconv.AppendBool(text, k.running)
-	v := string(fmt.Append(text, k.beside))
+	v := string(k.beside.Append(text))
 	if f.Beside == nil {
 		return v, nil
 	}

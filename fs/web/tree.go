@@ -116,7 +116,11 @@ func (t *tree) tag(ctx context.Context, way nodes.Way, mark string) (string, err
 	if err != nil || version == "" {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(t.Build + "\x00" + way.Path() + "\x00" + version))
+	all := make([]byte, 0, 1024) // so many are not on the heap
+	for _, part := range []string{t.Build, way.Path(), version} {
+		all = append(append(all, part...), 0)
+	}
+	sum := sha256.Sum256(all)
 	return `"` + hex.EncodeToString(sum[:16]) + mark + `"`, nil
 }
 
