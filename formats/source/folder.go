@@ -3,9 +3,11 @@ package source
 import (
 	"cmp"
 	"context"
+	"errors"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"recfs/formats"
 )
@@ -30,7 +32,7 @@ func (d Folder) Open(_ context.Context, name string) (formats.File, error) {
 	return formats.File{ReaderAt: folderFile{path, info}, Name: name, Stamp: plainVersion(info).Stamp}, nil
 }
 
-// Files returns the files that lie in the directory.
+// Files returns the files that lie in the directory. Links that lead nowhere are none.
 func (d Folder) Files(ctx context.Context) (list formats.Files, err error) {
 	entries, err := os.ReadDir(string(d))
 	for _, e := range entries {
@@ -38,7 +40,7 @@ func (d Folder) Files(ctx context.Context) (list formats.Files, err error) {
 		switch {
 		case err == nil:
 			list = append(list, f)
-		case err != formats.ErrNoFile && !IsGone(err):
+		case err != formats.ErrNoFile && !IsGone(err) && !errors.Is(err, syscall.ELOOP):
 			return nil, err
 		}
 	}

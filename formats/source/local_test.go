@@ -312,7 +312,7 @@ func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "target/x", "0123456789")
 	put(t, dir, "file", "01")
-	for name, target := range map[string]string{"link": "target/x", "nowhere": "missing"} {
+	for name, target := range map[string]string{"link": "target/x", "nowhere": "missing", "round": "round"} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Skip(err)
 		}
