@@ -194,7 +194,12 @@ func ParseText(value []byte) (s string, ok bool) {
 	if !slices.Contains(value, '\\') {
 		return string(value[1 : len(value)-1]), true
 	}
-	for rest := value[1 : len(value)-1]; len(rest) > 0; { // encoding/json would replace those bytes
+	if utf8.Valid(value) {
+		err := json.Unmarshal(value, &s)
+		return s, err == nil
+	}
+	var text []byte
+	for rest := value[1 : len(value)-1]; len(rest) > 0; { // encoding/json would replace some of them
 		n := slices.IndexFunc(rest, isWide)
 		if n < 0 {
 			n = len(rest)
@@ -203,14 +208,13 @@ func ParseText(value []byte) (s string, ok bool) {
 		if err := json.Unmarshal(slices.Concat(value[:1], rest[:n], value[:1]), &ascii); err != nil {
 			return "", false
 		}
-		rest = rest[n:]
+		text, rest = append(text, ascii...), rest[n:]
 		if n = slices.IndexFunc(rest, func(c byte) bool { return !isWide(c) }); n < 0 {
 			n = len(rest)
 		}
-		s += ascii + string(rest[:n])
-		rest = rest[n:]
+		text, rest = append(text, rest[:n]...), rest[n:]
 	}
-	return s, true
+	return string(text), true
 }
 
 // isWide reports whether c is a byte of a character beyond ASCII.
