@@ -29,9 +29,11 @@ const (
 	badLine
 )
 
-// line reads one line without its end.
+// line reads one line. What follows the last tab may be a space alone, unless the text ends there:
+// then more is to come.
 func (r *lineParser) line(b []byte) (f replayFrame, kind lineKind) {
-	stamp, rest, ok := bytes.Cut(b, []byte{'\t'})
+	ends := bytes.HasSuffix(b, []byte{'\n'})
+	stamp, rest, ok := bytes.Cut(trim(b), []byte{'\t'})
 	if !ok {
 		return f, emptyLine
 	}
@@ -40,7 +42,7 @@ func (r *lineParser) line(b []byte) (f replayFrame, kind lineKind) {
 		return f, emptyLine
 	}
 	f.session, f.bones = bytes.TrimLeft(session, spaces), bytes.TrimLeft(bones, spaces)
-	if f.Time, ok = parseStamp(stamp); !ok || !r.sound && (!isObject(f.session) || len(f.bones) > 0 && !isObject(f.bones)) {
+	if f.Time, ok = parseStamp(stamp); !ok || !r.sound && (!isObject(f.session) || len(bones) > 0 && !isObject(f.bones) && !(ends && len(f.bones) == 0)) {
 		return f, badLine
 	}
 	r.read(&f)
@@ -146,7 +148,7 @@ func (c *replayChunk) charge(b []byte) error {
 // add takes the next line. The chunk keeps parts of the line itself, or copies if keep, unless it
 // is nil, says that the line will be overwritten.
 func (c *replayChunk) add(b []byte, keep func() bool) lineKind {
-	f, kind := c.line(trim(b))
+	f, kind := c.line(b)
 	if kind == frameLine {
 		if keep != nil && !keep() {
 			f.session, f.bones = bytes.Clone(f.session), bytes.Clone(f.bones)
@@ -245,7 +247,7 @@ func (r *replayReader) visit(ctx context.Context, _ int, info *ChunkInfo, fn fun
 	*m = slices.Grow((*m)[:0], int(min(info.Stored, freeText)))
 	defer texts.Put(m)
 	err = r.lines(ctx, info, *m, func(b []byte) error {
-		f, kind := read.line(trim(b))
+		f, kind := read.line(b)
 		if kind != frameLine {
 			return nil
 		}

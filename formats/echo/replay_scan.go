@@ -44,7 +44,7 @@ func newReplayReader(ctx context.Context, r formats.ReaderAt, size int64) (*repl
 		if formats.IsShort(err) {
 			return nil, err
 		}
-		if f, kind := first.line(trim(b)); kind == frameLine {
+		if f, kind := first.line(b); kind == frameLine {
 			h.kind, h.session = f.Kind, ofMatch(f.session)
 			return d, nil
 		}
