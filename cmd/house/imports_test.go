@@ -44,7 +44,7 @@ var house = []room{
 	{
 		dir: "formats/container",
 		allow: []string{
-			"recfs/formats", "recfs/formats/source", "recfs/formats/unpack", "recfs/formats/internal/indexfile", "recfs/formats/internal/zipfile", "recfs/cache", "recfs/nodes",
+			"recfs/formats", "recfs/formats/source", "recfs/formats/unpack", "recfs/formats/internal/indexfile", "recfs/formats/internal/wire", "recfs/formats/internal/zipfile", "recfs/cache", "recfs/nodes",
 			"github.com/cespare/xxhash/v2", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/zip",
 		},
 	},

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"recfs/formats"
+	"recfs/formats/internal/wire"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -184,22 +185,10 @@ func (s *sum) add(b []byte, off int64) {
 		}
 		s.early = slices.Delete(s.early, i, i+1)
 		if p.at == s.at {
-			s.crc, s.at, i = joined(s.crc, p), p.at+p.size, 0
+			s.crc, s.at, i = wire.CombineCRC(s.crc, p.crc, p.size), p.at+p.size, 0
 		}
 	}
 }
-
-// joined returns the checksum of bytes with that checksum and the piece behind them: what crc adds
-// to a checksum is the same for all pieces of one size.
-func joined(crc uint32, p piece) uint32 {
-	for n := p.size; n > 0; n -= int64(len(zeros)) {
-		z := zeros[:min(n, int64(len(zeros)))]
-		crc = crc32.Update(crc, crc32.IEEETable, z) ^ crc32.Update(0, crc32.IEEETable, z)
-	}
-	return crc ^ p.crc
-}
-
-var zeros [4096]byte
 
 // now returns of how many first bytes the checksum is known, and that.
 func (s *sum) now() (at int64, crc uint32) {

@@ -3,7 +3,6 @@ package echo
 import (
 	"bytes"
 	"encoding/json"
-	"hash/crc32"
 	"io"
 	"math"
 	"reflect"
@@ -123,16 +122,6 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%v: %s, want %s", clock, got, want)
 		}
 	}
-}
-
-func TestCombineCRC(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.SliceOf(rapid.Byte()).Draw(t, "a"), rapid.SliceOf(rapid.Byte()).Draw(t, "b")
-		want := crc32.ChecksumIEEE(append(bytes.Clone(a), b...))
-		if got := CombineCRC(crc32.ChecksumIEEE(a), crc32.ChecksumIEEE(b), int64(len(b))); got != want {
-			t.Fatalf("%#x, want %#x", got, want)
-		}
-	})
 }
 
 // TestSavedIndex reads what was saved, and refuses all that ends before its end.

@@ -12,6 +12,7 @@ import (
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/rowcount"
+	"recfs/formats/internal/wire"
 )
 
 // A Builder makes an Index of chunks, which it is given in their order.
@@ -122,7 +123,7 @@ func (b *Builder) flush() {
 	b.join()
 	for _, p := range b.sizes {
 		b.add(p)
-		b.CRC = CombineCRC(b.CRC, p.crc, p.text())
+		b.CRC = wire.CombineCRC(b.CRC, p.crc, p.text())
 	}
 	b.sizes = nil
 }
