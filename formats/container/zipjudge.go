@@ -25,19 +25,28 @@ var errNeighbour = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "a zip begins 
 // behind it, nil if there is none. What else is there, such as a program that unpacks the zip, is
 // no part of it.
 func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) error {
-	b := make([]byte, len(zipfile.LocalMagic))
 	for _, at := range []int64{0, dir.End} {
 		if at == 0 && dir.Base == 0 {
 			continue
 		}
-		if _, err := src.ReadAt(ctx, b, at); err != nil && err != io.EOF {
+		found, err := begins(ctx, src, at)
+		if err != nil {
 			return err
 		}
-		if string(b) == zipfile.LocalMagic {
+		if found {
 			return &formats.Error{Format: "zip", Offset: at, Err: errNeighbour}
 		}
 	}
 	return nil
+}
+
+// begins reports whether a file of a zip begins at a place.
+func begins(ctx context.Context, src formats.Input, at int64) (bool, error) {
+	b := make([]byte, len(zipfile.LocalMagic))
+	if _, err := src.ReadAt(ctx, b, at); err != nil && err != io.EOF {
+		return false, err
+	}
+	return string(b) == zipfile.LocalMagic, nil
 }
 
 var errMoved = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "the first file of the directory should begin here"}
@@ -49,14 +58,11 @@ func moved(ctx context.Context, src formats.Input, dir zipfile.Directory, first 
 	if dir.Base == 0 || dir.Count == 0 {
 		return nil
 	}
-	b := make([]byte, len(zipfile.LocalMagic))
-	if _, err := src.ReadAt(ctx, b, first); err != nil && err != io.EOF {
+	found, err := begins(ctx, src, first)
+	if err != nil || found {
 		return err
 	}
-	if string(b) != zipfile.LocalMagic {
-		return &formats.Error{Format: "zip", Offset: first, Err: errMoved}
-	}
-	return nil
+	return &formats.Error{Format: "zip", Offset: first, Err: errMoved}
 }
 
 // judge notes what is wrong with the content of a file as far as its header tells.

@@ -200,27 +200,20 @@ func (g *groupWriter) large(ctx context.Context, e *entry) error {
 }
 
 // copyGroups copies the row groups that a recording has alone, as they lie there if the columns are
-// the same, and else row by row.
+// the same. If not, it is one group, as each entry of a [Lake] is.
 func (g *groupWriter) copyGroups(ctx context.Context, e *entry) error {
 	r, closeFile, err := openRows(e.old.file)
 	if err != nil {
 		return err
 	}
 	defer closeFile()
-	same := r.Same(g.allColumns())
-	for i := e.old.group; i < e.old.group+e.old.groups && err == nil; i++ {
-		if same {
-			err = g.w.Copy(r, i)
-			continue
-		}
-		one := &entry{rows: int64(r.Rows(i)), bytes: e.bytes / int64(e.old.groups), old: e.old}
-		one.old.group, one.old.groups, one.old.row = i, 1, 0
-		err = g.w.Make(ctx, g.x.c, one.bytes+e.old.plain, func(ctx context.Context) ([]columnar.Vector, int, error) {
-			return g.group(ctx, []*entry{one})
-		})
+	if !r.Same(g.allColumns()) {
+		return g.small(ctx, []*entry{e})
 	}
-	if err != nil {
-		return err
+	for i := range e.old.groups {
+		if err := g.w.Copy(r, e.old.group+i); err != nil {
+			return err
+		}
 	}
 	g.wrote(e)
 	return nil
