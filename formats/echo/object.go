@@ -1,7 +1,6 @@
 package echo
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -187,43 +186,19 @@ func (m member[T]) only(parts Has) member[T] {
 // another type, or too large.
 
 // ParseText returns the text of a JSON string. Bytes that are not UTF-8 stay in it.
-func ParseText(value []byte) (s string, ok bool) {
+func ParseText(value []byte) (string, bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
 	}
-	if !slices.Contains(value, '\\') {
-		return string(value[1 : len(value)-1]), true
-	}
-	if utf8.Valid(value) {
-		err := json.Unmarshal(value, &s)
-		return s, err == nil
-	}
-	var text []byte
-	for rest := value[1 : len(value)-1]; len(rest) > 0; { // encoding/json would replace some of them
-		n := slices.IndexFunc(rest, isWide)
-		if n < 0 {
-			n = len(rest)
-		}
-		var ascii string
-		if err := json.Unmarshal(slices.Concat(value[:1], rest[:n], value[:1]), &ascii); err != nil {
-			return "", false
-		}
-		text, rest = append(text, ascii...), rest[n:]
-		if n = slices.IndexFunc(rest, func(c byte) bool { return !isWide(c) }); n < 0 {
-			n = len(rest)
-		}
-		text, rest = append(text, rest[:n]...), rest[n:]
-	}
-	return string(text), true
+	text, err := jsonenc.Unquote(value)
+	return string(text), err == nil
 }
-
-// isWide reports whether c is a byte of a character beyond ASCII.
-func isWide(c byte) bool { return c >= utf8.RuneSelf }
 
 // parseShown is ParseText with one U+FFFD in place of each byte that is not UTF-8.
 func parseShown(value []byte) (string, bool) {
 	s, ok := ParseText(value)
-	return string(showText([]byte(s), 0)), ok
+	s, _ = display(s)
+	return s, ok
 }
 
 // ParseFloat returns a number, also one of those that are words in JSON, such as "NaN".

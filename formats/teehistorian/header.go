@@ -213,21 +213,9 @@ func (h *header) problems() []formats.Problem {
 		return []formats.Problem{}
 	}
 	return []formats.Problem{{
-		Code: "bad_utf8", Offset: int64(len(magic) + badUTF8(h.json)),
+		Code: "bad_utf8", Offset: int64(len(magic) + jsonenc.BadUTF8(h.json)),
 		Message: "the header has bytes that are not UTF-8",
 	}}
-}
-
-// badUTF8 returns the position of the first byte that is not UTF-8.
-func badUTF8(b []byte) int {
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return len(b)
 }
 
 // checkObject returns an error if b is not a JSON object. Bytes that are not UTF-8 are allowed.
@@ -278,25 +266,10 @@ func readObject(w *jsonenc.Walker) (o object) {
 	return o
 }
 
-// unquote returns the bytes of a string, unescaped. If nothing is escaped, they are a part of
-// quoted.
+// unquote returns the bytes of a string that checkObject has seen.
 func unquote(quoted []byte) []byte {
-	body := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(body, '\\') < 0 {
-		return slices.Clip(body)
-	}
-	var out []byte
-	// Runs of bad UTF-8 are copied. encoding/json unquotes everything between them.
-	for len(body) > 0 {
-		good := badUTF8(body)
-		var s string
-		json.Unmarshal(append(append([]byte{'"'}, body[:good]...), '"'), &s) //nolint:errcheck // checkObject has seen it
-		out = append(out, s...)
-		if body = body[good:]; len(body) > 0 {
-			out, body = append(out, body[0]), body[1:]
-		}
-	}
-	return out
+	text, _ := jsonenc.Unquote(quoted)
+	return text
 }
 
 // appendJSON appends the header as header.json shows it.

@@ -5,8 +5,11 @@
 package jsonenc
 
 import (
+	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"iter"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -155,4 +158,38 @@ func AppendText[S ~string | ~[]byte](dst []byte, key string, s S) []byte {
 		dst = AppendHex(AppendKey(dst, key+"_hex"), b)
 	}
 	return dst
+}
+
+// Unquote returns the text of a JSON string. Bytes that are not UTF-8 stay in it. If nothing is
+// escaped, it is a part of quoted.
+func Unquote(quoted []byte) ([]byte, error) {
+	body := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(body, '\\') < 0 {
+		return slices.Clip(body), nil
+	}
+	var text []byte
+	for len(body) > 0 { // encoding/json would replace those bytes, but unquotes all between them
+		good := BadUTF8(body)
+		var s string
+		if err := json.Unmarshal(slices.Concat(quoted[:1], body[:good], quoted[:1]), &s); err != nil {
+			return nil, err
+		}
+		text = append(text, s...)
+		if body = body[good:]; len(body) > 0 {
+			text, body = append(text, body[0]), body[1:]
+		}
+	}
+	return text, nil
+}
+
+// BadUTF8 returns the position of the first byte that is not UTF-8, len(b) if all are.
+func BadUTF8(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(b)
 }

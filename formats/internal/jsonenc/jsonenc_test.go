@@ -110,3 +110,19 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// A text keeps the bytes that are not UTF-8, beside escapes too.
+func TestUnquote(t *testing.T) {
+	for quoted, want := range map[string]string{
+		`""`: "", "\"\xff\"": "\xff", "\"\\t\xffé\xc3\\u00e9\\ud83d\\ude00\xf0\"": "\t\xffé\xc3é😀\xf0", `"\\"`: `\`,
+	} {
+		if got, err := Unquote([]byte(quoted)); string(got) != want || err != nil {
+			t.Errorf("%q: %q, %v, want %q", quoted, got, err, want)
+		}
+	}
+	for _, quoted := range []string{"\"\\\xff\"", `"\x"`, `"\u12"`} {
+		if got, err := Unquote([]byte(quoted)); err == nil {
+			t.Errorf("%q: %q", quoted, got)
+		}
+	}
+}
