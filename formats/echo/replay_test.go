@@ -410,7 +410,6 @@ func FuzzReplayScan(f *testing.F) {
 }
 
 func TestGrowingReplay(t *testing.T) {
-	nodestest.Long(t)
 	text := textOf(chunkFrames + 50)
 	formatstest.Growing(t, Replay, text, len(text)/50, len(text)/nodestest.Times(23, 4),
 		"events.jsonl", "export/disc.csv", "export/players.csv", "export/sample.echoreplay.txt", "lines/000000.jsonl", "lines/000001.jsonl")
