@@ -25,10 +25,26 @@ var errNeighbour = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "a zip begins 
 // behind it, nil if there is none. What else is there, such as a program that unpacks the zip, is
 // no part of it.
 func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) error {
-	for _, at := range []int64{0, dir.End} {
-		if at == 0 && dir.Base == 0 {
-			continue
+	places := []int64{dir.End}
+	if dir.Base > 0 {
+		before, err := zipfile.FindDirectory(src.At(ctx), dir.Base)
+		if err != nil && !damaged(err) {
+			return err
 		}
+		if places = append(places, 0); err == nil && before.End == dir.Base {
+			places = append(places, before.Base)
+		}
+	}
+	if dir.Count == 0 { // the end may be all that is left of a directory
+		f, err := (&zipScan{r: src.At(ctx), size: dir.Base}).file(ctx, 0)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if err == nil && !f.cut {
+			places = append(places, f.Header)
+		}
+	}
+	for _, at := range places {
 		found, err := begins(ctx, src, at)
 		if err != nil {
 			return err

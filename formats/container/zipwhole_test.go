@@ -16,6 +16,7 @@ import (
 	"recfs/formats"
 	"recfs/formats/container"
 	"recfs/formats/internal/testing/formatstest"
+	"recfs/formats/internal/zipfile"
 	"recfs/formats/unpack"
 )
 
@@ -167,6 +168,8 @@ func TestZipNeighbours(t *testing.T) {
 		"a byte too many":    {slices.Concat(program, one[:directory], []byte("x"), one[directory:]), ""},
 		"before":             {append(bytes.Clone(one), two...), "another"},
 		"behind":             {append(bytes.Clone(one), two[:len(two)-30]...), "another"},
+		"both behind":        {slices.Concat(program, one, two), "another"},
+		"an end alone":       {slices.Concat(program, one[:directory], []byte(end)), ""},
 		"an end as comment":  {commented, ""},
 		"directory mistaken": {elsewhere, ""},
 	} {
@@ -180,11 +183,15 @@ func TestZipNeighbours(t *testing.T) {
 			}
 		}
 	}
-	for name, b := range map[string][]byte{
-		"a program before": slices.Concat(program, one),
-		"text behind":      append(bytes.Clone(one), "text"...),
+	for name, test := range map[string]struct {
+		b     []byte
+		files int
+	}{
+		"a program before":          {slices.Concat(program, one), len(zipFiles)},
+		"text behind":               {append(bytes.Clone(one), "text"...), len(zipFiles)},
+		"no files behind a program": {slices.Concat(program, []byte(zipfile.LocalMagic), program, []byte(end)), 0},
 	} {
-		if found, problems, err := list(t, container.Zip, b); err != nil || len(problems) > 0 || len(found) != len(zipFiles) {
+		if found, problems, err := list(t, container.Zip, test.b); err != nil || len(problems) > 0 || len(found) != test.files {
 			t.Errorf("%s: %d files, %+v, %v", name, len(found), problems, err)
 		}
 	}
