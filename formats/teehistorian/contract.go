@@ -72,12 +72,13 @@ func (x *index) Reach(string) int64 { return x.bytes }
 // summary is the Summary of the format.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*header)
-	s := formats.Summary{Version: h.formatVersion(), HeaderProblems: slices.Values(h.problems()), Start: h.startTime().Time}
-	if v := h.find("map_name"); isString(v) {
-		s.Map = new(plain(v))
+	v, _ := h.values()
+	s := formats.Summary{Version: v.version(), HeaderProblems: slices.Values(h.problems()), Start: h.began.Time}
+	if isString(v["map_name"]) {
+		s.Map = new(v.text("map_name"))
 	}
 	for _, key := range []string{"server_name", "server_version", "game_type"} {
-		s.Details.Add(key, h.text(key))
+		s.Details.Add(key, v.text(key))
 	}
 	if found == nil {
 		return s, nil
@@ -218,7 +219,7 @@ func indexJSON(x *index, h *header) *indexDocument {
 		},
 		Chunks: make([]chunkEntry, len(x.chunks)), Problems: x.problemList(),
 	}
-	if start := h.startTime(); start.Time != nil {
+	if start := h.began; start.Time != nil {
 		d.Totals.StartTime = new(start.Format(time.RFC3339))
 	}
 	for i := range x.chunks {

@@ -215,22 +215,18 @@ func (f *film) info(p *player) *demo.Info {
 const minor16 = 3
 
 // isBefore16 reports whether the recording is of a server before 16.0.
-func (h *header) isBefore16() bool { return h.number("version_minor") < minor16 }
-
-// number returns the number of a key, which may be a string, -1 if there is none.
-func (h *header) number(key string) int {
-	n, err := strconv.Atoi(plain(h.find(key)))
-	if err != nil {
-		return -1
-	}
-	return n
+func (h *header) isBefore16() bool {
+	v, _ := h.values()
+	minor, err := strconv.Atoi(v.plain("version_minor"))
+	return err != nil || minor < minor16
 }
 
 var majorVersion = regexp.MustCompile(`^[^,]*, *(\d{1,9})`)
 
 // serverMajor returns the version of the server, 20 for "0.6 …, 20.0.1", 0 if it is not known.
 func (h *header) serverMajor() int {
-	m := majorVersion.FindStringSubmatch(h.text("server_version"))
+	v, _ := h.values()
+	m := majorVersion.FindStringSubmatch(v.text("server_version"))
 	if m == nil {
 		return 0
 	}
@@ -240,17 +236,18 @@ func (h *header) serverMajor() int {
 
 // demoHeader returns the header of a demo.
 func (h *header) demoHeader(id demoID, markers []int32) []byte {
+	v, _ := h.values()
 	d := &demo.Header{
-		Map: h.text("map_name"), Follows: id.follow != noStay, First: id.first, Last: id.last,
-		Start: h.startTime().Time, Markers: markers,
+		Map: v.text("map_name"), Follows: id.follow != noStay, First: id.first, Last: id.last,
+		Start: h.began.Time, Markers: markers,
 	}
-	if crc := h.text("map_crc"); len(crc) <= 8 {
+	if crc := v.text("map_crc"); len(crc) <= 8 {
 		n, err := strconv.ParseUint(crc, 16, 32)
 		if err == nil {
 			d.CRC = uint32(n)
 		}
 	}
-	if sum, err := hex.DecodeString(h.text("map_sha256")); err == nil && len(sum) == 32 {
+	if sum, err := hex.DecodeString(v.text("map_sha256")); err == nil && len(sum) == 32 {
 		d.SHA256 = sum
 	}
 	return d.Append(nil)

@@ -21,7 +21,7 @@ func pickDemo(head formats.Head, found formats.Index, q formats.DemoQuery) (d fo
 	if len(r.idx.chunks) == 0 {
 		return d, errors.New("the recording has no ticks")
 	}
-	from, to, err := r.stretch(head.(*header).startTime(), q)
+	from, to, err := r.stretch(head.(*header).began, q)
 	if err != nil {
 		return d, err
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -46,7 +45,8 @@ type header struct {
 	idents []ident
 	start  int64 // offset of the first record
 
-	version1 bool // the records are those of version 1
+	version1 bool      // the records are those of version 1
+	began    startTime // in UTC
 }
 
 // readHeader reads the header of a recording, which has at most limit bytes; 0 stands for the
@@ -67,17 +67,32 @@ func readHeader(ctx context.Context, r io.ReaderAt, limit int64) (*header, error
 	if err := h.charge(ctx, ',', identCost); err != nil {
 		return nil, err
 	}
-	if err := checkObject(text); err != nil {
+	v, err := h.values()
+	if err != nil {
 		return nil, formats.Corrupt(name, int64(len(magic)), "the header is not a JSON object: %v", jsonenc.Explain(err))
 	}
-	switch h.text("version") {
+	switch v.text("version") {
 	case "1":
 		h.version1 = true
 	case "2":
 	default:
 		return nil, formats.Errorf(name, int64(len(magic)), errors.ErrUnsupported, "the version in the header is not \"1\" or \"2\"")
 	}
-	h.idents = readIdents(h.find("uuids"))
+	var list []any
+	json.Unmarshal(v["uuids"], &list) //nolint:errcheck // of a number that is too large, too
+	for _, e := range list {
+		if text, ok := e.(string); ok {
+			h.idents = append(h.idents, ident{extensionID(text), text})
+		}
+	}
+	slices.SortFunc(h.idents, func(a, b ident) int { return bytes.Compare(a.id[:], b.id[:]) })
+	h.idents = slices.Clip(h.idents)
+	for _, layout := range startLayouts {
+		if t, err := time.Parse(layout, v.text("start_time")); err == nil && formats.HasDate(t) {
+			h.began = startTime{new(t.UTC())}
+			break
+		}
+	}
 	return h, nil
 }
 
@@ -116,46 +131,46 @@ func (h *header) charge(ctx context.Context, mark byte, each int) error {
 	return err
 }
 
-// find returns the value of a key as it is stored, nil if there is none. If a key is
-// repeated, the last one counts.
-func (h *header) find(key string) (value []byte) {
-	w := jsonenc.Walk(h.json)
-	for quoted := range w.Members() {
-		v := w.Value()
-		if string(unquote(quoted)) == key {
-			value = v
-		}
+// values are the members of a header as they are stored, without bytes that are not UTF-8. If a key
+// is repeated, the last one counts.
+type values map[string]json.RawMessage
+
+// values returns those of the header. The error says why that is no object.
+func (h *header) values() (v values, err error) {
+	b := h.json
+	if !utf8.Valid(b) {
+		b = []byte(cleanText(b))
 	}
-	return value
+	err = json.Unmarshal(b, &v)
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other || err == nil && v == nil {
+		err = errors.New("it is another value")
+	}
+	return v, err
 }
 
-// text returns the string of that key, "" if there is none.
-func (h *header) text(key string) string {
-	if v := h.find(key); isString(v) {
-		return plain(v)
-	}
-	return ""
+// text returns the string of a key, "" if there is none.
+func (v values) text(key string) (text string) {
+	json.Unmarshal(v[key], &text) //nolint:errcheck // it is another value
+	return text
 }
 
 // isString reports whether a value is a string.
 func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
-// formatVersion is the version, with the minor version if there is one.
-func (h *header) formatVersion() string {
-	v := h.text("version")
-	minor := h.find("version_minor")
-	if minor == nil || minor[0] == '{' || string(minor) == "null" {
-		return v
+// plain returns the text of a string, and any other value as it is.
+func (v values) plain(key string) string {
+	if value := v[key]; !isString(value) {
+		return string(value)
 	}
-	return v + "." + plain(minor)
+	return v.text(key)
 }
 
-// plain returns a string without its quotes, and any other value as it is.
-func plain(value []byte) string {
-	if isString(value) {
-		value = unquote(value)
+// version is the version of the format, with the minor version if there is one.
+func (v values) version() string {
+	if minor := string(v["version_minor"]); minor == "" || minor[0] == '{' || minor == "null" {
+		return v.text("version")
 	}
-	return cleanText(value)
+	return v.text("version") + "." + v.plain("version_minor")
 }
 
 // startLayouts are the layouts of start_time: that of version 2, the same with a zone as in RFC
@@ -164,17 +179,6 @@ var startLayouts = [...]string{"2006-01-02T15:04:05-0700", time.RFC3339, "2006-0
 
 // A startTime is the time of tick 0, nil if that is not known.
 type startTime struct{ *time.Time }
-
-// startTime returns the time at which the game began, in UTC.
-func (h *header) startTime() startTime {
-	for _, layout := range startLayouts {
-		if t, err := time.Parse(layout, h.text("start_time")); err == nil && formats.HasDate(t) {
-			t = t.UTC()
-			return startTime{&t}
-		}
-	}
-	return startTime{}
-}
 
 // at returns the time of a tick, if it has one.
 func (s startTime) at(tick int32) (t time.Time, ok bool) {
@@ -194,19 +198,6 @@ type ident struct {
 	name string
 }
 
-// readIdents returns the names in a list, sorted by the UUIDs they hash to.
-func readIdents(list []byte) (idents []ident) {
-	w := jsonenc.Walk(list)
-	for range w.Elements(math.MaxInt) {
-		if v := w.Value(); isString(v) {
-			text := plain(v)
-			idents = append(idents, ident{extensionID(text), text})
-		}
-	}
-	slices.SortFunc(idents, func(a, b ident) int { return bytes.Compare(a.id[:], b.id[:]) })
-	return slices.Clip(idents)
-}
-
 // problems returns what is wrong with the header.
 func (h *header) problems() []formats.Problem {
 	if utf8.Valid(h.json) {
@@ -216,21 +207,6 @@ func (h *header) problems() []formats.Problem {
 		Code: "bad_utf8", Offset: int64(len(magic) + jsonenc.BadUTF8(h.json)),
 		Message: "the header has bytes that are not UTF-8",
 	}}
-}
-
-// checkObject returns an error if b is not a JSON object. Bytes that are not UTF-8 are allowed.
-func checkObject(b []byte) error {
-	if !utf8.Valid(b) {
-		b = []byte(cleanText(b))
-	}
-	if !json.Valid(b) {
-		var v any
-		return json.Unmarshal(b, &v)
-	}
-	if w := jsonenc.Walk(b); w.Peek() != '{' {
-		return errors.New("it is another value")
-	}
-	return nil
 }
 
 // An object is a JSON object whose members keep their order. encoding/json keeps neither order nor
@@ -266,7 +242,7 @@ func readObject(w *jsonenc.Walker) (o object) {
 	return o
 }
 
-// unquote returns the bytes of a string that checkObject has seen.
+// unquote returns the bytes of a string in a header that is valid.
 func unquote(quoted []byte) []byte {
 	text, _ := jsonenc.Unquote(quoted)
 	return text

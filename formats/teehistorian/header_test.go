@@ -47,7 +47,7 @@ func TestStartTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if start := h.startTime(); start.Time != nil {
+		if start := h.began; start.Time != nil {
 			got = start.Format(time.RFC3339)
 		}
 		if got != want {
@@ -107,8 +107,8 @@ func TestFormatVersion(t *testing.T) {
 		h, err := readHeader(t.Context(), bytes.NewReader(headed(text).b), 0)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
-		} else if got := h.formatVersion(); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
+		} else if v, _ := h.values(); v.version() != want {
+			t.Errorf("%s: %q, want %q", text, v.version(), want)
 		}
 	}
 }

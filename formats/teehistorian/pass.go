@@ -119,7 +119,7 @@ func extendIndex(x *index, src io.ReaderAt, size int64, h *header) (*index, erro
 	x.texts.drop()
 	b := &builder{
 		index: x, render: renderer{h.idents}, shared: interner{},
-		scan: newScanner(src, x.bytes, size, dec, scanWindow), state: s, begun: h.startTime(),
+		scan: newScanner(src, x.bytes, size, dec, scanWindow), state: s, begun: h.began,
 		positions: hotRows{Counter: x.rows[positionsTable]}, inputs: hotRows{Counter: x.rows[inputsTable]},
 	}
 	b.reopen()

@@ -28,8 +28,8 @@ func (t *tree) play() *views.Play[index] {
 // about tells what the header says, and of the map.
 func (t *tree) about(ctx context.Context, _ *index) (*play.About, error) {
 	a := &play.About{TickMS: new(tickMS), Unit: "tile"}
-	if t.start.Time != nil {
-		a.Start = new(t.start.Format(time.RFC3339Nano))
+	if t.header.began.Time != nil {
+		a.Start = new(t.header.began.Format(time.RFC3339Nano))
 	}
 	if m, at := t.mapFile(ctx); m != nil {
 		a.Map = &play.Ground{Path: at, Width: m.Width, Height: m.Height}

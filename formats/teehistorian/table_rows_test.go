@@ -41,7 +41,7 @@ func holdHotRows(t rapid.TB, b []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, start := &recording{src: in, idx: x, version1: h.version1}, h.startTime()
+	r, start := &recording{src: in, idx: x, version1: h.version1}, h.began
 	for _, n := range []int{positionsTable, inputsTable} {
 		fast := tableOfIndex(t, in, h, x, n)
 		slow := columnar.NewTable(fast.Name, fast.Columns, fast.Groups, func(ctx context.Context, b *columnar.Batch, chunk int) error {

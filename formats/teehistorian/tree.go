@@ -44,7 +44,7 @@ func New(opt Options) formats.Format {
 // newTree declares the views of a recording.
 func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, func() []columnar.Maker) {
 	h := rec.Head.(*header)
-	t := &tree{Tree: views.New[index](name, rec, c), header: h, start: h.startTime(), readMap: opt.Map}
+	t := &tree{Tree: views.New[index](name, rec, c), header: h, readMap: opt.Map}
 	t.names = cache.NewMemo(c, t.loadNames)
 	t.blocks = cache.NewMemo(c, t.loadBlock)
 	t.tables = cache.NewMemo(c, t.loadTable)

@@ -22,8 +22,9 @@ func (t *tree) headerJSON(ctx context.Context) (any, error) {
 	if err := t.header.charge(ctx, ':', memberCost); err != nil {
 		return nil, err
 	}
+	v, _ := t.header.values()
 	return formats.HeaderDocument[json.RawMessage]{
-		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: t.header.formatVersion()},
+		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: v.version()},
 		Source:     t.Info(), Header: t.header.appendJSON(nil), Problems: t.header.problems(),
 	}, nil
 }
@@ -123,7 +124,7 @@ func (t *tree) rowTables() []views.Table[index] {
 			Groups: func(x *index) []columnar.Group { return x.rows[n].Groups() },
 			Fill: func(ctx context.Context, x *index, b *columnar.Batch, chunk, end int) error {
 				last := x.chunkStart(end)
-				return stale(t.of(x).fill(nodes.Until(ctx, last), b, n, chunk, last, t.start))
+				return stale(t.of(x).fill(nodes.Until(ctx, last), b, n, chunk, last, t.header.began))
 			},
 		})
 	}
@@ -133,13 +134,13 @@ func (t *tree) rowTables() []views.Table[index] {
 // stayRows returns the rows of the table players.
 func (t *tree) stayRows(ctx context.Context, x *index) (views.Rows, error) {
 	r, err := t.named(ctx)
-	return views.Rows{N: len(x.stays), Add: func(b *columnar.Batch, i int) { r.stayRow(b, i, t.start) }}, err
+	return views.Rows{N: len(x.stays), Add: func(b *columnar.Batch, i int) { r.stayRow(b, i, t.header.began) }}, err
 }
 
 // finishRows returns the rows of the table finishes.
 func (t *tree) finishRows(_ context.Context, x *index) (views.Rows, error) {
 	return views.Rows{
-		N: len(x.finishes), Add: func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.start) },
+		N: len(x.finishes), Add: func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.header.began) },
 		Chunk: func(i int) int { return x.chunkOf(x.finishes[i].tick) },
 	}, nil
 }
@@ -245,7 +246,8 @@ const maxMap = 64 << 20
 // has the name and the SHA-256 that the header tells, and lies there or in maps. Without one,
 // content is nil.
 func findMap(ctx context.Context, beside formats.Folder, h *header) (content []byte, at string) {
-	name, sum := h.text("map_name"), strings.ToLower(h.text("map_sha256"))
+	v, _ := h.values()
+	name, sum := v.text("map_name"), strings.ToLower(v.text("map_sha256"))
 	if beside == nil || name == "" || sum == "" || strings.Contains(name, "/") {
 		return nil, ""
 	}

@@ -15,7 +15,6 @@ import (
 type tree struct {
 	*views.Tree[index]
 	header  *header
-	start   startTime
 	readMap func(context.Context, []byte) (*formats.Outline, error)
 
 	// Each Memo uses only those before it.
@@ -69,7 +68,7 @@ func (t *tree) named(ctx context.Context) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.dirs, r.growing, r.events = n.dirs, t.Grows && r.idx.mayGrow(), logWriter{t.start, r.who}
+	r.dirs, r.growing, r.events = n.dirs, t.Grows && r.idx.mayGrow(), logWriter{t.header.began, r.who}
 	return r, nil
 }
 
@@ -245,7 +244,7 @@ func (t *tree) long(k int, tick *int32) func(context.Context, *index) (*views.Te
 // clock counts ticks from the start of the game, tick 0.
 func (t *tree) clock(x *index) nodes.Clock {
 	first, last := x.span()
-	return views.SteadyClock(t.start.Time, tickTime(1), first, last)
+	return views.SteadyClock(t.header.began.Time, tickTime(1), first, last)
 }
 
 // tick returns the tick of a date, or of a time of day: the first from the start on.
