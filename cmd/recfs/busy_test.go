@@ -27,8 +27,17 @@ func TestUsers(t *testing.T) {
 	link("3", "cwd", "/elsewhere")
 	link("3", "fd/3", "/dev/fuse")
 	link("3", "fd/4", "/mnt/file")
-	users := usersOf(proc, "/mnt")
-	if len(users) != 2 || users[0] != " (process 1: its working directory is /mnt/a)" || users[1] != " (process 3: /mnt/file is open)" {
+	users, others := usersOf(proc, "/mnt")
+	if !others || len(users) != 2 || users[0] != " (process 1: its working directory is /mnt/a)" || users[1] != " (process 3: /mnt/file is open)" {
 		t.Errorf("got %q", users)
+	}
+	recfs, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link("1", "exe", recfs)
+	link("3", "exe", recfs)
+	if users, others = usersOf(proc, "/mnt"); others || len(users) != 2 {
+		t.Errorf("of recfs itself: %q, others %t", users, others)
 	}
 }

@@ -53,15 +53,16 @@ func removeMountPoint(dir string, made bool) {
 	}
 }
 
-// passing is how long somebody who cannot be named may use a mount before it is called busy: who
-// looks for a moment, as 'recfs stats' into all mounts, is gone when one asks who it was.
+// passing is how long a recfs, or somebody who cannot be named, may use a mount before it is called
+// busy: who looks for a moment, as 'recfs stats' into all mounts, is gone when one asks who it was,
+// and so is soon the server of a mount of this mount that was ended just now.
 var passing = time.Second
 
 // unmount ends the mount at dir, whichever process serves it or no longer does.
 func unmount(dir string, lazy bool) error {
 	err := fs.Unmount(dir, lazy)
 	for end := time.Now().Add(passing); isBusy(err); err = fs.Unmount(dir, lazy) {
-		if users := usersOf("/proc", linkTarget(dir)); len(users) > 0 || time.Now().After(end) {
+		if users, others := usersOf("/proc", linkTarget(dir)); others || time.Now().After(end) {
 			return busyError(err, users)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -128,13 +129,14 @@ func busyError(err error, users []string) error {
 }
 
 // usersOf names the processes that have something open below dir or stand in it, as far as this
-// user may know. It reads links alone, and asks no server. Proc is where the process file system
-// is.
-func usersOf(proc, dir string) (users []string) {
+// user may know, and tells whether any of them is no recfs. It reads links alone, and asks no
+// server. Proc is where the process file system is.
+func usersOf(proc, dir string) (users []string, others bool) {
 	entries, err := os.ReadDir(proc)
 	if err != nil {
-		return nil
+		return nil, false
 	}
+	recfs, _ := os.Executable()
 	for _, e := range entries {
 		if _, err := strconv.Atoi(e.Name()); err != nil {
 			continue
@@ -142,9 +144,11 @@ func usersOf(proc, dir string) (users []string) {
 		if use := useOf(filepath.Join(proc, e.Name()), dir); use != "" {
 			name, _ := os.ReadFile(filepath.Join(proc, e.Name(), "comm"))
 			users = append(users, fmt.Sprintf("%s (process %s: %s)", strings.TrimSpace(string(name)), e.Name(), use))
+			program, _ := os.Readlink(filepath.Join(proc, e.Name(), "exe"))
+			others = others || program != recfs
 		}
 	}
-	return users
+	return users, others
 }
 
 // servesFUSE reports whether a process serves a mount, which may have begun in the directory that

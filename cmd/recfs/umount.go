@@ -31,6 +31,7 @@ func runUmount(flags *pflag.FlagSet) runFunc {
 				_, err := answer(dir)
 				return errors.Is(err, iofs.ErrPermission)
 			})
+			slices.Reverse(args) // a mount of a mount ends before that
 		}
 		for _, dir := range args {
 			if err := unmount(dir, *lazy); err != nil {
