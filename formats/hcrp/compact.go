@@ -61,7 +61,7 @@ func compact(ctx context.Context, rec formats.Recording, w io.Writer, scratch fo
 // is lost it gets a new one.
 func (c *compaction) recording(ctx context.Context, rec formats.Recording) (*Reader, error) {
 	if lost, ok := rec.Head.(*ruin); ok {
-		if lost.salvage == nil {
+		if lost.salvage == nil || lost.salvage.formats[0].layout == Design {
 			return nil, lost.why
 		}
 		c.report.Missing = []formats.Problem{formats.ErrorProblem(lost.why)}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -228,25 +229,51 @@ type ruin struct {
 	salvage *salvageSource // nil: there is nothing to salvage
 }
 
-// openLost opens a directory whose preamble does not open. If the preamble is lost, the frames in
-// its segments count as chunks of the published layout, with one of the built-in schemas.
+// openLost opens a directory whose preamble does not open. Unless it is of another version, the
+// frames in its segments count as chunks, of the layout and version that its header still tells.
 func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Error) (*ruin, error) {
-	if why.Code != codeHeaderTruncated {
+	if why.Code == codeHeaderVersion {
 		return &ruin{why: why}, nil
 	}
 	segments, _ := findSegments(in.Files)
-	schemas, err := builtin()
+	decoders, err := o.lostFormats(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	s := &salvageSource{files: filesOf(in), segments: segments, zstd: o.zstd}
-	for _, schema := range schemas {
-		s.formats = append(s.formats, eventFormat{Published, schema, o.Limits.withDefaults()})
-	}
+	s := &salvageSource{files: filesOf(in), segments: segments, zstd: o.zstd, formats: decoders}
 	if found, err := s.any(ctx); err != nil || !found {
 		return &ruin{why: why}, err
 	}
 	return &ruin{why, s}, nil
+}
+
+// lostFormats returns how the chunks of a directory whose preamble does not open may be decoded: if
+// its header does not tell, with each of the built-in schemas.
+func (o Options) lostFormats(ctx context.Context, in formats.Input) (list []eventFormat, err error) {
+	limits := o.Limits.withDefaults()
+	f, err := in.Files.Open(ctx, preambleName)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, 6) // to the end of the version
+	if _, err := f.ReadAt(ctx, head, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	if head[4] != 0 {
+		return []eventFormat{{layout: Design, limits: limits}}, nil
+	}
+	schemas, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	for _, schema := range schemas {
+		format := eventFormat{Published, schema, limits}
+		if slices.Contains(schema.Vers, int(head[5])) {
+			return []eventFormat{format}, nil
+		}
+		list = append(list, format)
+	}
+	return list, nil
 }
 
 // Append implements formats.Head and formats.Index: nothing of it is kept.

@@ -45,7 +45,7 @@ func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*
 		return nil, err
 	}
 	t.parseEntries(&problems)
-	t.segmented = t.Dir || t.Chunks() > 0 && t.Entry(0).Raw == 0
+	t.segmented = t.Dir || t.Chunks() > 0 && t.Entry(0).Raw == 0 && t.size <= h.IndexEnd()
 	t.sortEntries()
 	t.checkEntries(&problems)
 	dict, err := findDictionary(ctx, h.Dictionary, o.DictDirs, in.Beside, t.limits)

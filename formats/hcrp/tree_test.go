@@ -246,6 +246,8 @@ func TestFilesAreRescued(t *testing.T) {
 	}
 	damaged := bytes.Clone(whole)
 	damaged[r.IndexEnd()]++ // the first byte of a frame
+	first := bytes.Clone(whole)
+	clear(first[r.IndexOffset()+3:][:8]) // the offset of the first chunk
 	few := bytes.Clone(whole)
 	few[r.indexLengthOffset()+11]-- // the last byte of the chunk count
 	for name, test := range map[string]struct {
@@ -253,7 +255,7 @@ func TestFilesAreRescued(t *testing.T) {
 		chunks, found, missed int
 		lost                  int64
 	}{
-		"whole": {whole, 5, 0, 0, 0}, "damaged": {damaged, 4, 0, 1, 6}, "unnamed": {few, 5, 1, 1, 0},
+		"whole": {whole, 5, 0, 0, 0}, "damaged": {damaged, 4, 0, 1, 6}, "first": {first, 4, 0, 1, 6}, "unnamed": {few, 5, 1, 1, 0},
 	} {
 		b, report := compacted(t, formatstest.BytesInput("a.hcrp", test.b, time.Unix(1e9, 0)), Options{})
 		if report.Chunks != test.chunks || report.Lost != test.lost || report.Found != test.found || report.Unnamed > 0 || len(report.Missing) != test.missed {
@@ -398,14 +400,33 @@ func TestSalvage(t *testing.T) {
 	for _, h := range hosts(t)[:2] {
 		g := &generator{rand.New(rand.NewPCG(1, 6)), h.schema}
 		rec := g.recording(Published, h.version, 5, 20)
-		for _, preamble := range [][]byte{{}, []byte("HCRP"), make([]byte, 300)} {
+		whole := rec.segments(t, 2)[preambleName].Data
+		other, negative := bytes.Clone(whole), bytes.Clone(whole)
+		other[0]++
+		h, err := parseHeader(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		negative[h.indexLengthOffset()] = 0x80
+		for _, test := range []struct {
+			preamble []byte
+			code     string
+		}{
+			{nil, codeHeaderTruncated},
+			{[]byte("HCRP"), codeHeaderTruncated},
+			{make([]byte, 300), codeHeaderTruncated},
+			{whole[:255], codeHeaderTruncated},
+			{other, codeHeaderMagic},
+			{append(make([]byte, 300), 1), codeHeaderMagic},
+			{negative, codeHeaderField},
+		} {
 			fsys := rec.segments(t, 2)
-			fsys[preambleName].Data = preamble
+			fsys[preambleName].Data = test.preamble
 			dir, err := openFS(t, fsys, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := mustRead(t, dir, "error.txt"); !strings.HasSuffix(got, "code: header.truncated\n") {
+			if got := mustRead(t, dir, "error.txt"); !strings.HasSuffix(got, "code: "+test.code+"\n") {
 				t.Errorf("error.txt: %s", got)
 			}
 			if bad := nodestest.Check(t, dir); len(bad) > 0 {
@@ -436,6 +457,29 @@ func TestSalvage(t *testing.T) {
 				t.Errorf("index.json does not tell of %s", code)
 			}
 		}
+	}
+}
+
+// TestSalvageDesign loses the preamble of a recording whose ticks are relative: no tick is shown.
+func TestSalvageDesign(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 9)), hosts(t)[2].schema}
+	rec := g.recording(Design, 1, 3, 20)
+	fsys := rec.segments(t, 2)
+	fsys[preambleName].Data = fsys[preambleName].Data[:200]
+	dir, err := openFS(t, fsys, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, dir, "salvage"); !slices.Equal(got, []string{"chunks", "index.json"}) {
+		t.Errorf("salvage: %v", got)
+	}
+	if got := mustRead(t, dir, "salvage/chunks/000002"); got != string(rec.chunks[2].body) {
+		t.Error("another body")
+	}
+	if h, err := New(Options{}).Open(t.Context(), dirInput(fsys)); err != nil {
+		t.Error(err)
+	} else if _, err := compact(t.Context(), formats.Recording{Input: dirInput(fsys), Head: h}, io.Discard, nil, formats.CompactOptions{}); err == nil {
+		t.Error("chunks without ticks were compacted")
 	}
 }
 
