@@ -20,7 +20,8 @@ type compaction struct {
 	scratch  io.Writer
 	progress func(done, all int64)
 	report   *formats.CompactReport
-	kept     []Entry // in the order of ticks; their offsets count from the start of scratch
+	kept     []Entry         // in the order of ticks; their offsets count from the start of scratch
+	used     map[int64]int64 // by segment, up to where the index names chunks
 	stored   int64
 	frame    []byte
 }
@@ -45,11 +46,14 @@ func compact(ctx context.Context, rec formats.Recording, w io.Writer, scratch fo
 	}
 	head, ticks := r.compactedHead(metadata, c.kept), int64(0)
 	for i := range c.kept {
-		ticks += c.kept[i].Ticks
+		if c.kept[i].Stored > 0 {
+			ticks += c.kept[i].Ticks
+			c.report.Chunks++
+		}
 	}
 	c.report.Ticks = max(c.report.Ticks, ticks)
 	c.report.Lost = c.report.Ticks - ticks
-	c.report.Chunks, c.report.Size = len(c.kept), int64(len(head))+c.stored
+	c.report.Size = int64(len(head)) + c.stored
 	if _, err := w.Write(head); err != nil {
 		return nil, err
 	}
@@ -76,9 +80,10 @@ func (c *compaction) recording(ctx context.Context, rec formats.Recording) (*Rea
 	if r.Header.Layout == Published {
 		c.report.Ticks = max(c.report.Ticks, r.Header.TickCount)
 	}
-	err := c.readable(ctx, r)
+	c.used = r.used(true)
+	whole, err := c.readable(ctx, r)
 	if err == nil {
-		err = c.salvaged(ctx, r.salvage())
+		err = c.salvaged(ctx, r.salvageBeside(whole))
 	}
 	return r, err
 }
@@ -93,8 +98,9 @@ func (r *Reader) missingEntries() (list []formats.Problem) {
 	return list
 }
 
-// readable adds all chunks of the index that can be read.
-func (c *compaction) readable(ctx context.Context, r *Reader) error {
+// readable adds all chunks of the index that can be read, and returns them. In the design layout a
+// hole means that nothing happened, so that the ticks of other chunks keep an entry without bytes.
+func (c *compaction) readable(ctx context.Context, r *Reader) (whole []int32, err error) {
 	for i := range r.Chunks() {
 		if e := r.Entry(i); e.Start < 0 || e.Ticks <= 0 {
 			c.report.Missing = append(c.report.Missing, r.flaw(i).Problem())
@@ -103,24 +109,30 @@ func (c *compaction) readable(ctx context.Context, r *Reader) error {
 	var done int64
 	for _, n := range r.byTick {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
+		e := r.Entry(int(n))
 		body, err := r.Body(ctx, int(n))
 		if bad, damaged := formats.Coded(err); damaged {
 			c.report.Missing = append(c.report.Missing, bad.Problem())
+			if r.Header.Layout == Design {
+				e.Raw, e.Stored, e.Size = 0, 0, 0
+				c.kept = append(c.kept, e)
+			}
 			continue
 		}
 		if err == nil {
-			err = c.add(len(c.kept), r.Entry(int(n)), body)
+			err = c.add(len(c.kept), e, body)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
+		whole = append(whole, n)
 		if done += int64(len(body)); c.progress != nil {
 			c.progress(done, r.bodyBytes())
 		}
 	}
-	return nil
+	return whole, nil
 }
 
 // add writes a chunk, at place k of those that are kept.
@@ -133,12 +145,19 @@ func (c *compaction) add(k int, e Entry, body []byte) error {
 	return err
 }
 
-// salvaged adds the chunks that no index names.
+// salvaged adds the chunks that no index names, or only a damaged entry.
 func (c *compaction) salvaged(ctx context.Context, s *salvageSource) error {
 	list, err := s.find(ctx, maxSalvaged)
 	for i := 0; i < len(list) && err == nil; i++ {
-		if err = ctx.Err(); err == nil {
-			err = c.unnamed(ctx, s, list[i], i)
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		var added bool
+		switch added, err = c.unnamed(ctx, s, list[i], i); {
+		case added:
+			c.report.Found++
+		case list[i].offset >= c.used[list[i].segment]: // the others are missing already
+			c.report.Unnamed++
 		}
 	}
 	return err
@@ -146,16 +165,15 @@ func (c *compaction) salvaged(ctx context.Context, s *salvageSource) error {
 
 // unnamed adds a chunk that no index names, if its ticks are known and no other chunk has any of
 // them.
-func (c *compaction) unnamed(ctx context.Context, s *salvageSource, f frame, number int) error {
-	c.report.Unnamed++
+func (c *compaction) unnamed(ctx context.Context, s *salvageSource, f frame, number int) (added bool, err error) {
 	r, err := s.rescue(ctx, f, number)
 	switch {
 	case errors.Is(err, formats.ErrCorrupt):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	case r.chunk == nil || r.chunk.stop != nil || r.chunk.records == 0:
-		return nil
+		return false, nil
 	}
 	e := Entry{Start: r.chunk.entry.Start, Size: int64(len(r.body))}
 	e.Ticks = r.chunk.final - e.Start + 1
@@ -164,11 +182,9 @@ func (c *compaction) unnamed(ctx context.Context, s *salvageSource, f frame, num
 	}
 	k, same := slices.BinarySearchFunc(c.kept, e.Start, func(o Entry, start int64) int { return cmp.Compare(o.Start, start) })
 	if same || k > 0 && c.kept[k-1].Last() >= e.Start || k < len(c.kept) && c.kept[k].Start <= e.Last() {
-		return nil
+		return false, nil
 	}
-	c.report.Unnamed--
-	c.report.Found++
-	return c.add(k, e, r.body)
+	return true, c.add(k, e, r.body)
 }
 
 // headed returns a recording without chunks, whose header has nothing but the version: the one

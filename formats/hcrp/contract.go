@@ -240,7 +240,10 @@ func (o Options) openLost(ctx context.Context, in formats.Input, why *formats.Er
 	if err != nil {
 		return nil, err
 	}
-	s := &salvageSource{files: filesOf(in), segments: segments, zstd: o.zstd, formats: decoders}
+	s := &salvageSource{files: filesOf(in), zstd: o.zstd, formats: decoders}
+	for _, f := range segments {
+		s.gaps = append(s.gaps, gap{place{f.number, 0}, f.size})
+	}
 	if found, err := s.any(ctx); err != nil || !found {
 		return &ruin{why: why}, err
 	}

@@ -131,11 +131,12 @@ func (t *Tables) extent(p place) (size int64, exists bool) {
 	return 0, false
 }
 
-// used returns up to which byte the index uses each segment; -1 is the file.
-func (t *Tables) used() map[int64]int64 {
+// used returns up to which byte the index uses each segment; -1 is the file. Of chunks whose bytes
+// are not all there it knows nothing if they must be there.
+func (t *Tables) used(there bool) map[int64]int64 {
 	used := map[int64]int64{}
 	for i := range t.Chunks() {
-		if e := t.Entry(i); e.Stored > 0 {
+		if e := t.Entry(i); e.Stored > 0 && (!there || t.hasStored(i)) {
 			p := t.place(i)
 			used[p.segment] = max(used[p.segment], addSat(p.offset, e.Stored))
 		}

@@ -67,7 +67,7 @@ func (t *Tables) checkSegments(problems *problemList) {
 	if !t.segmented {
 		return
 	}
-	used := t.used()
+	used := t.used(false)
 	for _, s := range t.segments {
 		number := int(s.number)
 		to, named := used[s.number]

@@ -17,27 +17,61 @@ const maxSalvaged = 1 << 20
 // section 13), and how their chunks are decoded. In segments these are the bytes after those that
 // the index uses, in a file the bytes after the index and the last byte that it names.
 func (r *Reader) salvage() *salvageSource {
-	s := &salvageSource{
-		files: r.files, segments: r.segments, from: r.used(), zstd: r.zstd, formats: []eventFormat{r.eventFormat(r.schema)},
-	}
-	switch {
-	case r.Dir:
-	case !r.hasEntries:
-		s.segments = nil
-	default:
-		s.segments = []segment{{number: -1, size: r.size}}
-		s.from[-1] = max(r.Header.IndexEnd(), s.from[-1])
+	s := r.newSalvage()
+	used := r.used(true)
+	for _, f := range r.parts() {
+		f.offset = max(f.offset, used[f.segment])
+		s.gaps = append(s.gaps, f)
 	}
 	return s
+}
+
+// salvageBeside is salvage for all bytes that no chunk of a list uses: those of a chunk whose entry
+// is damaged may be whole. The list becomes one in the order of places.
+func (r *Reader) salvageBeside(chunks []int32) *salvageSource {
+	s := r.newSalvage()
+	r.sort(chunks, func(e *packedEntry) int64 { return e.raw })
+	for _, f := range r.parts() {
+		for _, n := range chunks {
+			if p := r.place(int(n)); p.segment == f.segment && p.offset >= f.offset {
+				s.gaps = append(s.gaps, gap{f.place, p.offset})
+				f.offset = p.offset + r.Entry(int(n)).Stored
+			}
+		}
+		s.gaps = append(s.gaps, f)
+	}
+	return s
+}
+
+// parts returns where chunks may be: all segments, or the bytes after the index.
+func (r *Reader) parts() (list []gap) {
+	switch {
+	case r.Dir:
+		for _, s := range r.segments {
+			list = append(list, gap{place{s.number, 0}, s.size})
+		}
+	case r.hasEntries:
+		list = append(list, gap{place{-1, r.Header.IndexEnd()}, r.size})
+	}
+	return list
+}
+
+func (r *Reader) newSalvage() *salvageSource {
+	return &salvageSource{files: r.files, zstd: r.zstd, formats: []eventFormat{r.eventFormat(r.schema)}}
+}
+
+// A gap is a piece of a file in which there may be frames.
+type gap struct {
+	place
+	end int64
 }
 
 // A salvageSource says where to look for chunks that no index names, and how they may be decoded.
 type salvageSource struct {
 	files
-	segments []segment       // by number; the one file has number -1
-	from     map[int64]int64 // by number: where to begin
-	zstd     *wire.Zstd
-	formats  []eventFormat // to try, the newest first; all of one layout
+	gaps    []gap
+	zstd    *wire.Zstd
+	formats []eventFormat // to try, the newest first; all of one layout
 }
 
 // any reports whether there is a frame.
@@ -46,12 +80,12 @@ func (s *salvageSource) any(ctx context.Context) (bool, error) {
 	return len(list) > 0, err
 }
 
-// find returns at most limit frames, which follow one another in each file from an offset on. In a
-// file it stops at the first bytes that are not a frame. An error is that of a read.
+// find returns at most limit frames, which follow one another from the start of each gap. In a gap
+// it stops at the first bytes that are not a frame. An error is that of a read.
 func (s *salvageSource) find(ctx context.Context, limit int) (list []frame, err error) {
-	for _, seg := range s.segments {
-		p := place{seg.number, s.from[seg.number]}
-		w := window{r: s.at(p), size: seg.size}
+	for _, g := range s.gaps {
+		p := g.place
+		w := window{r: s.at(p), size: g.end}
 		for len(list) < limit {
 			n, skippable := w.frame(ctx, p.offset)
 			if n == 0 {

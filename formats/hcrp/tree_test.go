@@ -248,6 +248,10 @@ func TestFilesAreRescued(t *testing.T) {
 	damaged[r.IndexEnd()]++ // the first byte of a frame
 	first := bytes.Clone(whole)
 	clear(first[r.IndexOffset()+3:][:8]) // the offset of the first chunk
+	length := bytes.Clone(whole)
+	length[r.IndexEnd()-1]++ // of the last body
+	start := bytes.Clone(whole)
+	start[r.IndexOffset()] |= 0x80 // the fields behind it shift
 	few := bytes.Clone(whole)
 	few[r.indexLengthOffset()+11]-- // the last byte of the chunk count
 	for name, test := range map[string]struct {
@@ -255,7 +259,7 @@ func TestFilesAreRescued(t *testing.T) {
 		chunks, found, missed int
 		lost                  int64
 	}{
-		"whole": {whole, 5, 0, 0, 0}, "damaged": {damaged, 4, 0, 1, 6}, "first": {first, 4, 0, 1, 6}, "unnamed": {few, 5, 1, 1, 0},
+		"whole": {whole, 5, 0, 0, 0}, "damaged": {damaged, 4, 0, 1, 6}, "first": {first, 5, 1, 1, 0}, "length": {length, 5, 1, 1, 0}, "start": {start, 5, 1, 1, 0}, "unnamed": {few, 5, 1, 1, 0},
 	} {
 		b, report := compacted(t, formatstest.BytesInput("a.hcrp", test.b, time.Unix(1e9, 0)), Options{})
 		if report.Chunks != test.chunks || report.Lost != test.lost || report.Found != test.found || report.Unnamed > 0 || len(report.Missing) != test.missed {
@@ -457,6 +461,18 @@ func TestSalvage(t *testing.T) {
 				t.Errorf("index.json does not tell of %s", code)
 			}
 		}
+		file := rec.file(t)
+		r, err := readerOf(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file[r.Entry(4).rawAt]++ // far behind the file
+		if dir, err = openBytes(t, file, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := mustRead(t, dir, "salvage/chunks/000000"); got != string(rec.chunks[4].body) {
+			t.Error("the chunk that no entry finds is not there")
+		}
 	}
 }
 
@@ -626,7 +642,8 @@ func TestIndexInPieces(t *testing.T) {
 	}
 }
 
-// TestStatesAroundDamage looks at holes and at a chunk that is not readable.
+// TestStatesAroundDamage looks at holes and at a chunk that is not readable, also once it is
+// compacted.
 func TestStatesAroundDamage(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 9)), hosts(t)[2].schema}
 	rec := &testRecording{layout: Design, version: 1, metadata: []byte{10, 0}}
@@ -643,7 +660,16 @@ func TestStatesAroundDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	file[r.Entry(1).Raw] ^= 1
-	dir, err := openBytes(t, file, Options{Schemas: []*Schema{g.schema}})
+	opt := Options{Schemas: []*Schema{g.schema}}
+	rescued, report := compacted(t, formatstest.BytesInput("a.hcrp", file, testTime), opt)
+	if report.Chunks != 3 || report.Lost != 10 {
+		t.Errorf("%+v", report)
+	}
+	dir, err := openBytes(t, file, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := openBytes(t, rescued, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -663,8 +689,10 @@ func TestStatesAroundDamage(t *testing.T) {
 		{69, nil},
 		{70, iofs.ErrNotExist},
 	} {
-		if _, err := read(t, dir, fmt.Sprintf("states/%d.json", x.tick)); !errors.Is(err, x.want) {
-			t.Errorf("state %d: %v, want %v", x.tick, err, x.want)
+		for _, dir := range []nodes.Dir{dir, again} {
+			if _, err := read(t, dir, fmt.Sprintf("states/%d.json", x.tick)); !errors.Is(err, x.want) {
+				t.Errorf("state %d: %v, want %v", x.tick, err, x.want)
+			}
 		}
 	}
 }
