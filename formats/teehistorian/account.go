@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
 )
 
@@ -154,11 +155,11 @@ func (b *builder) accountExtension(e *event) {
 	b.counts.extensions[p.typ.event]++
 	if p.short {
 		message := "fields of " + p.typ.event + " are missing"
-		switch n := len(b.problems); {
-		case n < maxProblems:
-			b.problem("short_payload", e.offset, message)
-		case n == maxProblems:
-			b.problem("short_payload", e.offset, message+" (more like this are not listed)")
+		switch {
+		case len(b.problems) < maxProblems:
+			b.problem(codeShort, e.offset, message)
+		case !slices.ContainsFunc(b.problems[maxProblems:], func(p formats.Problem) bool { return p.Code == codeShort }):
+			b.problem(codeShort, e.offset, message+" (more like this are not listed)")
 		}
 		return
 	}

@@ -188,6 +188,9 @@ func (b *builder) problem(code string, offset int64, message string) {
 	b.problems = append(b.problems, formats.Problem{Code: code, Offset: offset, Message: message})
 }
 
+// codeShort is the problem of a payload that has not all of its fields.
+const codeShort = "short_payload"
+
 // The codes of problems that say how the records end. A pass that goes on finds them again.
 const (
 	codeTruncated = "truncated"

@@ -676,17 +676,23 @@ func TestManyStays(t *testing.T) {
 	}
 }
 
-// A record of 20 bytes may be a problem, so that their number has to be bounded. What ends the
-// records is told all the same.
+// A record of 20 bytes may be a problem, so that their number has to be bounded, which is told even
+// where the first one too many is an anomaly. What ends the records is told all the same.
 func TestManyProblems(t *testing.T) {
-	w := newWriter(nil)
-	w.ex("auth_login", 1, packed(1))
-	one := bytes.Clone(w.b[len(newWriter(nil).b):])
-	w.b = append(append(w.b, bytes.Repeat(one, maxProblems+9)...), one[:3]...)
-	_, x := indexed(t, w.b)
-	list := x.problemList()
-	if len(list) != maxProblems+2 || !strings.HasSuffix(list[maxProblems].Message, "are missing (more like this are not listed)") || list[maxProblems+1].Code != codeTruncated {
-		t.Errorf("%d problems, the last ones are %+v", len(list), list[len(list)-2:])
+	for _, anomalies := range []int{0, 1} {
+		w := newWriter(nil)
+		w.ex("auth_login", 1, packed(1))
+		one := bytes.Clone(w.b[len(newWriter(nil).b):])
+		w.b = append(w.b, bytes.Repeat(one, maxProblems-1)...)
+		for range anomalies {
+			w.new(1024, 0, 0)
+		}
+		w.b = append(append(w.b, bytes.Repeat(one, 9)...), one[:3]...)
+		_, x := indexed(t, w.b)
+		list := x.problemList()[maxProblems+anomalies:]
+		if len(list) != 2 || !strings.HasSuffix(list[0].Message, "are missing (more like this are not listed)") || list[1].Code != codeTruncated {
+			t.Errorf("%d anomalies: the last problems are %+v", anomalies, list)
+		}
 	}
 }
 
