@@ -295,6 +295,15 @@ func display(s string) (shown, bytes string) {
 	return shown, bytes
 }
 
+// displayed is display for a string that a recording may not have.
+func displayed(s *string) (shown *string, bytes string) {
+	if s == nil {
+		return nil, ""
+	}
+	text, bytes := display(*s)
+	return &text, bytes
+}
+
 // matchButter reports whether the first bytes of a file look like a butter file.
 func matchButter(head []byte) bool {
 	c := wire.NewCursor(butterName, head, 0)

@@ -296,7 +296,9 @@ func (s *Summary) note(p *playerResult) {
 func (s *Summary) Scores(m *Match) any {
 	scores := struct {
 		MatchType    *string           `json:"match_type"`
+		TypeHex      string            `json:"match_type_hex,omitempty"`
 		MapName      *string           `json:"map_name"`
+		MapHex       string            `json:"map_name_hex,omitempty"`
 		Blue         json.RawMessage   `json:"blue_points"`
 		Orange       json.RawMessage   `json:"orange_points"`
 		BlueRounds   *int64            `json:"blue_round_score"`
@@ -305,10 +307,11 @@ func (s *Summary) Scores(m *Match) any {
 		Goals        []json.RawMessage `json:"goals"`
 		Players      []json.RawMessage `json:"players"`
 	}{
-		MatchType: m.MatchType, MapName: m.MapName,
 		BlueRounds: m.BlueRounds, OrangeRounds: m.OrangeRounds, TotalRounds: m.TotalRounds,
 		Goals: make([]json.RawMessage, len(s.Goals)), Players: make([]json.RawMessage, len(s.Players)),
 	}
+	scores.MatchType, scores.TypeHex = displayed(m.MatchType)
+	scores.MapName, scores.MapHex = displayed(m.MapName)
 	if s.Ticks > 0 {
 		f := &s.Before
 		scores.Blue, scores.Orange = appendPoints(nil, f, 0), appendPoints(nil, f, 1)

@@ -194,13 +194,6 @@ func ParseText(value []byte) (string, bool) {
 	return string(text), err == nil
 }
 
-// parseShown is ParseText with one U+FFFD in place of each byte that is not UTF-8.
-func parseShown(value []byte) (string, bool) {
-	s, ok := ParseText(value)
-	s, _ = display(s)
-	return s, ok
-}
-
 // ParseFloat returns a number, also one of those that are words in JSON, such as "NaN".
 func ParseFloat(value []byte) (x float32, ok bool) {
 	switch string(value) {

@@ -85,12 +85,15 @@ func soundParts(info *ChunkInfo) bool {
 func replaySummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*replayHead)
 	m := h.Match()
-	s := formats.Summary{Version: formatVersion, Layout: h.layout, Map: m.MapName, HeaderProblems: slices.Values(h.problems())}
-	if m.MatchType != nil {
-		s.Details.Add("match_type", *m.MatchType)
-	}
-	if m.ClientName != nil {
-		s.Details.Add("client_name", *m.ClientName)
+	s := formats.Summary{Version: formatVersion, Layout: h.layout, HeaderProblems: slices.Values(h.problems())}
+	s.Map, _ = displayed(m.MapName)
+	for _, d := range []struct {
+		key  string
+		text *string
+	}{{"match_type", m.MatchType}, {"client_name", m.ClientName}} {
+		if shown, _ := displayed(d.text); shown != nil {
+			s.Details.Add(d.key, *shown)
+		}
 	}
 	if x != nil {
 		x.(*Index).Summarize(replayName, &s)
@@ -102,36 +105,43 @@ func replaySummary(_ context.Context, rec formats.Recording, x formats.Index) (f
 func (r *replayHead) headerDocument(source formats.SourceInfo) any {
 	type header struct {
 		Entry       string  `json:"entry,omitempty"`
+		EntryHex    string  `json:"entry_hex,omitempty"`
 		Compression string  `json:"compression"`
 		ChunkFrames int     `json:"chunk_frames"`
 		Client      *string `json:"client_name"`
 		ClientHex   string  `json:"client_name_hex,omitempty"`
 		SessionID   *string `json:"session_id"`
+		IDHex       string  `json:"session_id_hex,omitempty"`
 		SessionIP   *string `json:"session_ip"`
+		IPHex       string  `json:"session_ip_hex,omitempty"`
 		TotalRounds *int64  `json:"total_round_count"`
 		Blue        *int64  `json:"blue_round_score"`
 		Orange      *int64  `json:"orange_round_score"`
 		MapName     *string `json:"map_name"`
+		MapHex      string  `json:"map_name_hex,omitempty"`
 		Private     *bool   `json:"private_match"`
 		MatchType   *string `json:"match_type"`
+		TypeHex     string  `json:"match_type_hex,omitempty"`
 	}
 	m := r.Match()
-	clientHex := ""
-	if m.ClientName != nil {
-		_, clientHex = display(*m.ClientName)
+	stored := header{
+		Compression: "stored", ChunkFrames: chunkFrames,
+		TotalRounds: m.TotalRounds, Blue: m.BlueRounds, Orange: m.OrangeRounds, Private: m.Private,
 	}
-	compression := "stored"
 	if r.method != 0 {
-		compression = "deflate"
+		stored.Compression = "deflate"
 	}
+	stored.Entry, stored.EntryHex = display(r.entry)
+	stored.Client, stored.ClientHex = displayed(m.ClientName)
+	stored.SessionID, stored.IDHex = displayed(m.SessionID)
+	stored.SessionIP, stored.IPHex = displayed(m.SessionIP)
+	stored.MapName, stored.MapHex = displayed(m.MapName)
+	stored.MatchType, stored.TypeHex = displayed(m.MatchType)
 	return formats.HeaderDocument[header]{
 		HeaderHead: formats.HeaderHead{Format: replayName, FormatVersion: formatVersion, Layout: r.layout},
 		Source:     source,
-		Header: header{
-			r.entry, compression, chunkFrames, m.ClientName, clientHex, m.SessionID, m.SessionIP, m.TotalRounds, m.BlueRounds,
-			m.OrangeRounds, m.MapName, m.Private, m.MatchType,
-		},
-		Problems: r.problems(),
+		Header:     stored,
+		Problems:   r.problems(),
 	}
 }
 

@@ -73,15 +73,23 @@ func TestParseText(t *testing.T) {
 	}
 }
 
-// Names that are not UTF-8 have their bytes in hex in what is made of a text.
+// Texts that are not UTF-8 have their bytes in hex in what is made of a recording.
 func TestReplayHex(t *testing.T) {
-	session := long("\"client_name\":\"C\xff\",\"teams\":[{\"players\":[{\"name\":\"N\xfe\\t\"}]}]")
+	session := long("\"client_name\":\"C\xff\",\"sessionid\":\"S\xff\",\"sessionip\":\"I\xff\",\"map_name\":\"M\xff\",\"match_type\":\"T\xff\"," +
+		"\"teams\":[{\"players\":[{\"name\":\"N\xfe\\t\"}]}]")
 	dir := replayDir(t, []byte(stamp+"\t"+session+"\n"))
-	for name, want := range map[string]string{
-		"header.json": `"client_name_hex": "43ff"`, "events.jsonl": `"name_hex":"4efe09"`, "scores.json": `"name_hex":"4efe09"`,
+	for name, want := range map[string][]string{
+		"header.json": {
+			`"client_name_hex": "43ff"`, `"session_id_hex": "53ff"`, `"session_ip_hex": "49ff"`, `"map_name_hex": "4dff"`, `"match_type_hex": "54ff"`,
+		},
+		"events.jsonl": {`"name_hex":"4efe09"`},
+		"scores.json":  {`"name_hex":"4efe09"`, `"map_name_hex": "4dff"`, `"match_type_hex": "54ff"`},
 	} {
-		if got := nodestest.Read(t, dir, name); !strings.Contains(got, want) {
-			t.Errorf("%s: no %s in %s", name, want, got)
+		got := nodestest.Read(t, dir, name)
+		for _, want := range want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %s in %s", name, want, got)
+			}
 		}
 	}
 }
@@ -112,6 +120,7 @@ func TestReplayFrameValues(t *testing.T) {
 		{`"disc":{"position":[1,2,3,4],"velocity":[5]}`, func(f *replayFrame) any { return [2]Vec3{f.Disc.Position, f.Disc.Velocity} }, [2]Vec3{{1, 2, 3}, {5}}},
 		{`"disc":{"position":{"x":1},"velocity":7}`, func(f *replayFrame) any { return f.Disc }, Disc{}},
 		{`"teams":[{"players":[{"name":"a"},{"name":"b"}]},7,null,{"players":[{}]}]`, func(f *replayFrame) any { return len(f.Teams[0].Players) + len(f.Teams[1].Players) }, 2},
+		{`"teams":[{"players":[{}]},{"players":[{}]}],"teams":[{"players":[{}]}]`, func(f *replayFrame) any { return len(f.Teams[0].Players) + len(f.Teams[1].Players) }, 1},
 		{`"teams":{"players":[]}`, func(f *replayFrame) any { return len(f.Teams[0].Players) }, 0},
 		{`"teams":[{"players":[` + strings.Repeat(`{},`, 299) + `{}]}]`, func(f *replayFrame) any { return len(f.Teams[0].Players) }, maxPlayers},
 		{`"teams":[{"players":[{"lhand":[1,2,3],"rhand":{"pos":[4,5,6]},"head":{"position":[7,8,9]},"body":"x"}]}]`, func(f *replayFrame) any {

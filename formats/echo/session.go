@@ -8,10 +8,10 @@ import (
 
 // matchObject has the members of a session that are the same in every frame.
 var matchObject = newObject(
-	known("sessionid", func(m *Match) **string { return &m.SessionID }, parseShown, jsonenc.AppendString[string]),
-	known("sessionip", func(m *Match) **string { return &m.SessionIP }, parseShown, jsonenc.AppendString[string]),
-	known("match_type", func(m *Match) **string { return &m.MatchType }, parseShown, jsonenc.AppendString[string]),
-	known("map_name", func(m *Match) **string { return &m.MapName }, parseShown, jsonenc.AppendString[string]),
+	known("sessionid", func(m *Match) **string { return &m.SessionID }, ParseText, jsonenc.AppendString[string]),
+	known("sessionip", func(m *Match) **string { return &m.SessionIP }, ParseText, jsonenc.AppendString[string]),
+	known("match_type", func(m *Match) **string { return &m.MatchType }, ParseText, jsonenc.AppendString[string]),
+	known("map_name", func(m *Match) **string { return &m.MapName }, ParseText, jsonenc.AppendString[string]),
 	known("client_name", func(m *Match) **string { return &m.ClientName }, ParseText, jsonenc.AppendString[string]),
 	known("private_match", func(m *Match) **bool { return &m.Private }, ParseBool, strconv.AppendBool),
 	known("total_round_count", func(m *Match) **int64 { return &m.TotalRounds }, ParseInt, jsonenc.AppendInt[int64]),

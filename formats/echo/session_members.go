@@ -105,8 +105,9 @@ func putTeams(b []byte, f *Frame, w frameContext) []byte {
 }
 
 // takeTeams reads the teams. Players of a lean r are valid until the next frame is read; otherwise
-// they are copied.
+// they are copied. If there are several lists the last one counts.
 func takeTeams(r *lineParser, f *Frame, _ *Lacks) {
+	clear(f.Teams[:])
 	for i := range r.Elements(len(f.Teams)) {
 		t := &f.Teams[i]
 		t.Players = r.players[i][:0]
