@@ -240,26 +240,29 @@ func (a *Archive) dirEntry(ctx context.Context, dir, name string, info source.In
 }
 
 // dirFormat returns the index of the format whose recording a directory may
-// be, or noFormat. The directory, which may be large, is not read for it, and
-// as long as it does not change it is asked once.
+// be, or noFormat. The directory, which may be large, is not read for it.
 func (a *Archive) dirFormat(ctx context.Context, dir string, info source.Info) int {
-	k := listingKey{dir, info.Version}
-	if _, plain := a.plainDirs.Get(k); plain {
-		return noFormat
-	}
-	sure := a.depth == 0 && quiet(info)
-	format := slices.IndexFunc(a.list, func(f formats.Format) bool {
+	return slices.IndexFunc(a.list, func(f formats.Format) bool {
 		if f.Segments == nil {
 			return false
 		}
-		info, err := a.tree.Stat(ctx, path.Join(dir, f.Segments.File))
-		sure = sure && (err == nil || source.IsGone(err))
+		info, err := a.statIn(ctx, dir, f.Segments.File, info)
 		return err == nil && (info.Type == 0 || info.Type == iofs.ModeSymlink)
 	})
-	if format == noFormat && sure {
-		a.plainDirs.Swap(k, true)
+}
+
+// statIn returns what the source tells of what is called name in a directory, which info describes.
+// As long as the directory does not change it is asked once for what is not there.
+func (a *Archive) statIn(ctx context.Context, dir, name string, info source.Info) (source.Info, error) {
+	k := absentKey{listingKey{dir, info.Version}, name}
+	if _, ok := a.absent.Get(k); ok {
+		return source.Info{}, nodes.NotExist("lookup", name)
 	}
-	return format
+	found, err := a.tree.Stat(ctx, path.Join(dir, name))
+	if source.IsGone(err) && a.depth == 0 && quiet(info) {
+		a.absent.Swap(k, true)
+	}
+	return found, err
 }
 
 // matchDir tells whether a directory with the files of a recording of a format

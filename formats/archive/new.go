@@ -18,8 +18,8 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 		links: links{tree}, namings: newNamings(list, depth < maxDepth),
 		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
 		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
-		plainDirs: cache.NewRecent[listingKey, bool](maxPlainDirs),
-		growths:   newGrowths(),
+		absent:  cache.NewRecent[absentKey, bool](maxAbsent),
+		growths: newGrowths(),
 	}
 	if opt.Disk != nil && depth == 0 {
 		a.contents = formats.NewContents(opt.Disk)

@@ -73,15 +73,11 @@ func (r *root) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
 	if name != Name && name != parquetName && name != tablesName {
 		return r.Root.Lookup(ctx, name)
 	}
-	dir, err := r.Current(ctx)
-	if err != nil {
-		return nodes.Entry{}, err
-	}
-	if _, ok := archive.FolderOf(dir); !ok {
+	e, dir, err := r.Own(ctx, name)
+	switch {
+	case dir == nil && err == nil:
 		return r.Root.Lookup(ctx, name)
-	}
-	e, err := nodes.Child(ctx, dir, name)
-	if errors.Is(err, iofs.ErrNotExist) {
+	case dir != nil && errors.Is(err, iofs.ErrNotExist):
 		return r.entry(ctx, dir, name)
 	}
 	return e, err

@@ -253,6 +253,25 @@ func TestTablesOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestTablesThatAppear makes a directory of that name in a source that was at rest and had none.
+func TestTablesThatAppear(t *testing.T) {
+	var opens atomic.Int32
+	root, dir := tablesRootOf(t, &opens, map[string]string{"a.rec": "RECone"})
+	atRest := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(dir, atRest, atRest); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := filesOf(t, root, "tables"); got["own.txt"] != "" || len(got) == 0 {
+			t.Errorf("before: %q", got)
+		}
+	}
+	write(t, dir, "tables/own.txt", "own")
+	if got := filesOf(t, root, "tables"); len(got) != 1 || got["own.txt"] != "own" {
+		t.Errorf("after: %q", got)
+	}
+}
+
 // TestRecordingsParquet has the lines of recordings.jsonl as rows.
 func TestRecordingsParquet(t *testing.T) {
 	var opens atomic.Int32
