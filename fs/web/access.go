@@ -3,7 +3,6 @@ package web
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -85,11 +84,8 @@ func verify(r *http.Request, keys map[string]string) error {
 // isName reports whether a Host names this machine, which a name that a page of the web has given
 // to it does not.
 func (s *Server) isName(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.Trim(host, "[]")
-	is := func(name string) bool { return strings.EqualFold(name, host) }
+	at := &url.URL{Host: host}
+	is := func(name string) bool { return strings.EqualFold(name, at.Hostname()) }
 	return slices.ContainsFunc([]string{"127.0.0.1", "::1", "localhost"}, is) || slices.ContainsFunc(s.opt.Hosts, is)
 }
 

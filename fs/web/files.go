@@ -38,18 +38,20 @@ func (t *tree) files(w *reply, r *http.Request) error {
 		t.site.List(w, r)
 		return nil
 	}
-	way, name, slash, err := t.lookUp(r)
+	name, slash, err := parsePath(r.URL.EscapedPath())
 	if err != nil {
 		return err
 	}
-	e := way.Last()
+	way, o, err := t.get(r.Context(), name, "", false)
 	switch {
+	case err != nil:
+		return err
 	case way.Links > 0:
 		redirect(w, r, http.StatusFound, upFrom(r)+target(way))
-	case e.Dir == nil && slash:
+	case o != nil && slash:
 		return errMissing
-	case e.Dir == nil:
-		return t.file(w, r, way, "")
+	case o != nil:
+		return o.send(w, r)
 	case !slash:
 		redirect(w, r, http.StatusPermanentRedirect, "./"+escape(name[strings.LastIndexByte(name, '/')+1:])+"/")
 	default:
@@ -107,12 +109,8 @@ func redirect(w *reply, r *http.Request, status int, to string) {
 // maxRanges is how many ranges a request may have.
 const maxRanges = 8
 
-// file sends a file, or what the request wants of it, with an ETag that ends in a mark.
-func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error {
-	o, err := t.object(r.Context(), way, mark)
-	if err != nil {
-		return err
-	}
+// send sends a file, or what the request wants of it.
+func (o *object) send(w *reply, r *http.Request) error {
 	defer o.Close()
 	if o.size == 0 { // nothing of it would be read
 		if _, err := o.ReadAt(r.Context(), nil, 0); err != nil {
@@ -120,12 +118,12 @@ func (t *tree) file(w *reply, r *http.Request, way nodes.Way, mark string) error
 		}
 	}
 	r.Header["Range"] = ranges(r, o.size)
-	h, e := w.Header(), way.Last()
-	h.Set("Content-Type", contentType(e.Name))
+	h := w.Header()
+	h.Set("Content-Type", contentType(o.Name))
 	if o.tag != "" {
 		h.Set("Etag", o.tag)
 	}
-	http.ServeContent(w, r, "", e.Time, io.NewSectionReader(nodes.At(r.Context(), o), 0, o.size))
+	http.ServeContent(w, r, "", o.Time, io.NewSectionReader(nodes.At(r.Context(), o), 0, o.size))
 	return nil
 }
 

@@ -103,14 +103,14 @@ func (t *tree) getObject(w *reply, r *http.Request, key string, q url.Values) er
 	if err != nil || slash {
 		return errMissing
 	}
-	way, err := t.find(r.Context(), name)
+	_, o, err := t.get(r.Context(), name, s3Mark, true)
 	if err != nil {
 		return err
 	}
-	if way.Last().Dir != nil {
+	if o == nil {
 		return errMissing
 	}
-	return t.file(w, r, way, s3Mark)
+	return o.send(w, r)
 }
 
 func writeXML(w *reply, r *http.Request, v any) error {

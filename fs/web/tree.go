@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
 	"net/url"
 	"path"
 	"strings"
@@ -17,14 +16,14 @@ import (
 // A tree is what is served.
 type tree struct {
 	*Options
-	contents opened.Files[any] // those that were read last, see [object.key]
-	site     *page.Site        // nil: there is none
+	contents opened.Files[contentKey] // those that were read last
+	site     *page.Site               // nil: there is none
 }
 
 func newTree(opt *Options) *tree {
 	// Those who may work at a time read contents, and the clients of as many take the time to ask for
 	// more.
-	t := &tree{Options: opt, contents: opened.New[any](2*opt.MaxRequests, contentsIdle, false)}
+	t := &tree{Options: opt, contents: opened.New[contentKey](2*opt.MaxRequests, contentsIdle, false)}
 	if opt.Page != nil {
 		t.site = page.New(page.Tree{
 			Path: pathOf, Find: t.find, Within: t.within, Tag: func(ctx context.Context, way nodes.Way) (string, error) { return t.tag(ctx, way, "") },
@@ -69,13 +68,16 @@ func parsePath(escaped string) (name string, slash bool, err error) {
 		return ".", true, nil
 	}
 	rest, slash = strings.CutSuffix(rest, "/")
-	parts := strings.Split(rest, "/")
-	for i, part := range parts {
-		if parts[i], err = url.PathUnescape(part); err != nil || !isName(parts[i]) {
+	name, err = url.PathUnescape(rest)
+	if err != nil || strings.Count(name, "/") > strings.Count(rest, "/") || strings.Contains(name, "\x00") {
+		return "", false, errBadPath
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
 			return "", false, errBadPath
 		}
 	}
-	return strings.Join(parts, "/"), slash, nil
+	return name, slash, nil
 }
 
 // pathOf is parsePath for what may end in a slash or not.
@@ -84,26 +86,12 @@ func pathOf(escaped string) (string, error) {
 	return name, err
 }
 
-// isName reports whether name can be that of an entry.
-func isName(name string) bool {
-	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
-}
-
 // find returns the way to what is called name.
 func (t *tree) find(ctx context.Context, name string) (way nodes.Way, err error) {
 	if first, _, _ := strings.Cut(name, "/"); t.hides(first) {
 		return way, errMissing
 	}
 	return made(ctx, t, func(ctx context.Context) (nodes.Way, error) { return nodes.FollowWay(ctx, t.Root, name) })
-}
-
-// lookUp returns the way to what a request names, and how it names it.
-func (t *tree) lookUp(r *http.Request) (way nodes.Way, name string, slash bool, err error) {
-	name, slash, err = parsePath(r.URL.EscapedPath())
-	if err == nil {
-		way, err = t.find(r.Context(), name)
-	}
-	return way, name, slash, err
 }
 
 // s3Mark ends an ETag of S3, as of what was written in one part of several. Without it clients take

@@ -88,7 +88,11 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 	default:
 		return &refusal{http.StatusBadRequest, "bad value of Depth", ""}
 	}
-	way, name, slash, err := t.lookUp(r)
+	name, slash, err := parsePath(r.URL.EscapedPath())
+	if err != nil {
+		return err
+	}
+	way, err := t.find(r.Context(), name)
 	if err != nil {
 		return err
 	}
