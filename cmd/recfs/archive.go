@@ -35,7 +35,6 @@ type archive struct {
 	log       *slog.Logger
 	logged    string      // where that goes
 	records   *logRecords // of log
-	onRead    func(int)   // hears how many bytes of sources are read, unless nil
 	mu        sync.Mutex  // guards what follows
 	sources   map[sourcePlace]nodes.Entry
 	folders   map[string]opened // by path or URL
@@ -130,9 +129,6 @@ func (a *archive) open(dir string) (opened, error) {
 // openTree opens the directory that tree is.
 func (a *archive) openTree(tree source.Tree, name string) opened {
 	_, local := tree.(*source.Local)
-	if a.onRead != nil {
-		tree = counted(tree, a.onRead)
-	}
 	all := archives.New(tree, a.formats, a.cache, a.options)
 	return opened{path.Base(name), !local, all, a.catalogue.Root(all)}
 }

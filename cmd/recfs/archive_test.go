@@ -58,7 +58,7 @@ func TestInterruptedLookUp(t *testing.T) {
 	cancel()
 	read := 0
 	a := openForTest(t)
-	a.onRead = func(n int) { read += n }
+	a.options.OnRead = func(n int) { read += n }
 	for _, name := range []string{samples, filepath.Join(samples, "no such file")} {
 		if _, err := a.resolve(ctx, name); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
@@ -74,7 +74,7 @@ func TestInterruptedLookUp(t *testing.T) {
 func TestArgumentsShareTheirSource(t *testing.T) {
 	a := openForTest(t)
 	read := 0
-	a.onRead = func(n int) { read += n }
+	a.options.OnRead = func(n int) { read += n }
 	run, err := os.ReadFile(filepath.Join(samples, "hcrp", "run-short.hcrp"))
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ type exporter struct {
 }
 
 func (x *exporter) run(ctx context.Context, a *archive, source, destination string, jobs int) error {
-	x.source, x.destination, a.onRead, x.met, x.a = source, destination, x.meter.onRead, map[string]bool{}, a
+	x.source, x.destination, a.options.OnRead, x.met, x.a = source, destination, x.meter.onRead, map[string]bool{}, a
 	x.named, x.mode, x.merged = export.Places{}, 0o666, map[string][]*export.Member{}
 	var err error
 	if x.root, err = a.resolve(ctx, sourceOf(source)); err != nil {

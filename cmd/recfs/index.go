@@ -132,7 +132,7 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, job
 
 // make makes the indexes.
 func (x *indexer) make(ctx context.Context, a *archive, args []string, jobs int) error {
-	a.onRead, x.env.far = x.meter.onRead, func() string { return x.far(a) }
+	a.options.OnRead, x.env.far = x.meter.onRead, func() string { return x.far(a) }
 	stop := a.measure(ctx, x.meter, args, x.wants)
 	x.indexAll(ctx, a.find(ctx, args, x.fail), jobs)
 	stop()

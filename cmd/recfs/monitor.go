@@ -37,7 +37,7 @@ func newMonitor(source string, a *archive) *monitor {
 	if disk := a.options.Disk; disk != nil {
 		m.cacheDir = disk.Dir()
 	}
-	a.onRead = func(n int) { m.bytesRead.Add(int64(n)) }
+	a.options.OnRead = func(n int) { m.bytesRead.Add(int64(n)) }
 	return m
 }
 

@@ -37,6 +37,8 @@ type Options struct {
 	Follow bool
 	// Indexed hears when the index.json of a recording was made or asked for; nil: nobody does.
 	Indexed func(context.Context, Recording)
+	// OnRead hears how many bytes of the source are read; nil: nobody does.
+	OnRead func(n int)
 	// Log hears of what does not open, once per version; nil: nobody.
 	Log *slog.Logger
 }

@@ -21,6 +21,9 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 		absent:  cache.NewRecent[absentKey, bool](maxAbsent),
 		growths: newGrowths(),
 	}
+	if depth == 0 {
+		a.openFiles.OnRead = opt.OnRead
+	}
 	if opt.Disk != nil && depth == 0 {
 		a.contents = formats.NewContents(opt.Disk)
 	}

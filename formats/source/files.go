@@ -21,6 +21,8 @@ const (
 // Files holds files of a tree open between reads: at most maxFiles of them
 // but for those being read this moment, and none for long without a read.
 type Files struct {
+	OnRead func(n int) // hears how many bytes are read; nil: nobody does
+
 	tree Tree
 	open *cache.LRU[FileKey, *openFile]
 
@@ -38,7 +40,17 @@ type FileKey struct {
 // An openFile is a file that is held open.
 type openFile struct {
 	File
-	fixed bool // see Info
+	fixed  bool // see Info
+	onRead func(n int)
+}
+
+// ReadAt implements File.
+func (f *openFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(ctx, p, off)
+	if f.onRead != nil {
+		f.onRead(n)
+	}
+	return n, err
 }
 
 // NewFiles returns the open files of a tree, none yet. To open one takes memory of c; nil: it takes
@@ -90,7 +102,7 @@ func (h *Files) opener(key FileKey) func(context.Context) (*openFile, error) {
 			f.Close()
 			return nil, err
 		}
-		return &openFile{f, info.Fixed}, nil
+		return &openFile{f, info.Fixed, h.OnRead}, nil
 	}
 }
 
