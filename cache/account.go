@@ -193,16 +193,6 @@ func reservationOf(ctx context.Context) *reservation {
 	return r
 }
 
-func (a *account) reserve(ctx context.Context, n int64) (*reservation, error) {
-	r := &reservation{a: a, n: n, users: 1}
-	if n == 0 {
-		return r, nil
-	}
-	var err error
-	r.units, err = a.acquire(ctx, n)
-	return r, err
-}
-
 // enter counts one more user.
 func (r *reservation) enter() {
 	if r != nil {

@@ -148,11 +148,14 @@ func (c *Cache) Do(ctx context.Context, n int64, do func(context.Context) error)
 		return do(ctx)
 	}
 	for range maxAttempts {
-		r, err := c.account.reserve(ctx, n)
-		if err != nil {
-			return err
+		r := &reservation{a: c.account, n: n, users: 1}
+		if n > 0 {
+			var err error
+			if r.units, err = c.account.acquire(ctx, n); err != nil {
+				return err
+			}
 		}
-		err = do(context.WithValue(ctx, reservationKey{}, r))
+		err := do(context.WithValue(ctx, reservationKey{}, r))
 		short := r.failed()
 		r.leave()
 		if short == nil {

@@ -59,12 +59,6 @@ type LongList struct{}
 // MarshalJSON implements json.Marshaler.
 func (LongList) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
 
-// IndexEntry returns the entry of index.json in the tree of a recording, with the document as its
-// content.
-func IndexEntry(document nodes.File) nodes.Entry {
-	return nodes.Entry{Name: "index.json", File: IndexFile{document}}
-}
-
-// An IndexFile is the File of an [IndexEntry]. Its size takes the index of the recording. So once
-// the size is known the index is made, which the archive tells the catalogue.
+// An IndexFile is index.json in the tree of a recording. Its size takes the index of the recording.
+// So once the size is known the index is made, which the archive tells the catalogue.
 type IndexFile struct{ nodes.File }

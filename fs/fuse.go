@@ -43,7 +43,16 @@ func (s *server) lookup(ctx context.Context, id uint64, name string, out *fuse.E
 	if v, ok := dir.entry.Dir.(nodes.Volatile); ok {
 		err = s.lookupVolatile(ctx, dir, v, name, out)
 	} else {
-		err = s.lookupImmutable(ctx, dir, name, out)
+		var i int
+		var e nodes.Entry
+		i, e, err = nodes.FindAt(ctx, dir.entry.Dir, name)
+		switch {
+		case err == nil:
+			err = s.enter(ctx, dir, i, e, out)
+		case i < 0 && errors.Is(err, iofs.ErrNotExist):
+			out.SetEntryTimeout(immutable) // a node id of 0: there is no such name, for that long
+			err = nil
+		}
 	}
 	// A source may have longer names, so only a name that is not there is too long.
 	if len(name) > nameMax && out.NodeId == 0 {
@@ -78,25 +87,13 @@ func (s *server) lookupVolatile(ctx context.Context, dir *node, v nodes.Volatile
 	return nil
 }
 
-func (s *server) lookupImmutable(ctx context.Context, dir *node, name string, out *fuse.EntryOut) error {
-	i, e, err := nodes.FindAt(ctx, dir.entry.Dir, name)
-	if i < 0 && errors.Is(err, iofs.ErrNotExist) {
-		out.SetEntryTimeout(immutable) // a node id of 0: there is no such name, for that long
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.enter(ctx, dir, i, e, out)
-}
-
 // enter fills in entry i of an immutable directory for the kernel to hold.
 func (s *server) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out *fuse.EntryOut) error {
 	size, err := sizeOf(ctx, e)
 	if err != nil {
 		return err
 	}
-	id, generation := dir.childID(i), dir.generation
+	id, generation := uint64(dir.number)<<indexBits|uint64(i+1), dir.generation // an entry has no number of its own
 	if e.Dir != nil || e.Grows {
 		n, err := s.table.add(dir, nodeKey{index: i}, e)
 		if err != nil {
@@ -112,7 +109,7 @@ func (s *server) enter(ctx context.Context, dir *node, i int, e nodes.Entry, out
 	}
 	out.NodeId, out.Generation = id, generation
 	out.SetEntryTimeout(immutable)
-	out.SetAttrTimeout(s.setAttr(&out.Attr, dir.child(e), dir.childIno(e.Name), size))
+	out.SetAttrTimeout(s.setAttr(&out.Attr, e.Inherit(dir.entry.Attr), dir.childIno(e.Name), size))
 	return nil
 }
 
@@ -225,26 +222,19 @@ func sizeOf(ctx context.Context, e nodes.Entry) (int64, error) {
 	return int64(len(e.Link)), nil
 }
 
-// blocksOf returns st_blocks. A directory has none: what it shows counts where it is shown.
-func blocksOf(e nodes.Entry, size int64) uint64 {
-	const block = 512 // the unit of st_blocks
-	if e.Dir != nil {
-		return 0
-	}
-	return uint64(size+block-1) / block
-}
-
 // setAttr fills in the attributes of an entry with its own Time and returns
 // how long they hold.
 func (s *server) setAttr(a *fuse.Attr, e nodes.Entry, ino uint64, size int64) time.Duration {
 	*a = fuse.Attr{
 		Ino:     ino,
 		Size:    uint64(size),
-		Blocks:  blocksOf(e, size),
 		Mode:    typeBits(e.Type()) | uint32(e.Mode().Perm())&^s.umask,
 		Nlink:   1,
 		Owner:   s.owner(e.Rights),
 		Blksize: blockSize,
+	}
+	if e.Dir == nil { // what a directory shows counts where it is shown
+		a.Blocks = uint64(size+511) / 512
 	}
 	a.SetTimes(&e.Time, &e.Time, &e.Time)
 	if _, ok := e.Dir.(nodes.Volatile); ok {

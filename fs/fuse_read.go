@@ -188,7 +188,7 @@ func (n *node) newest(ctx context.Context) (e nodes.Entry, origin nodes.Grower, 
 	if origin == nil || origin == n.origin || origin.Since(n.origin) != nodes.Grown {
 		return e, nil, nil
 	}
-	e = top.parent.child(e)
+	e = e.Inherit(top.parent.entry.Attr)
 	if below != "." {
 		attr := e.Attr
 		if e, err = nodes.Lookup(ctx, e.Dir, below); err != nil {

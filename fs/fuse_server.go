@@ -138,7 +138,7 @@ func (s *server) item(ctx context.Context, id uint64) (item, error) {
 	if err != nil {
 		e = nodes.Entry{}
 	}
-	return item{n.child(e), n.childIno(e.Name), contentKey{n, i}}, err
+	return item{e.Inherit(n.entry.Attr), n.childIno(e.Name), contentKey{n, i}}, err
 }
 
 // path returns the path below the root, for the log.

@@ -47,9 +47,6 @@ func (n *node) id() uint64 {
 	return uint64(n.number) << indexBits
 }
 
-// childID returns the node id of entry i, which has no number of its own.
-func (n *node) childID(i int) uint64 { return uint64(n.number)<<indexBits | uint64(i+1) }
-
 // childIno returns the inode number of the entry of that name: FNV-1a over the
 // name. An index would not do, as that of a name changes when a recording
 // grows.
@@ -83,11 +80,6 @@ func (n *node) volatile() bool {
 	return ok
 }
 
-// child returns entry e of the directory, with the attributes it inherits.
-func (n *node) child(e nodes.Entry) nodes.Entry {
-	return e.Inherit(n.entry.Attr)
-}
-
 // path returns the path below the root, for the log.
 func (n *node) path() string {
 	switch {
@@ -110,17 +102,6 @@ func (n *node) origins() (top *node, below string) {
 		below = path.Join(top.entry.Name, below)
 	}
 	return nil, below
-}
-
-// firstOrigin returns the origin of an entry that was just found.
-func (n *node) firstOrigin() nodes.Grower {
-	if !n.entry.Grows {
-		return nil
-	}
-	if top, _ := n.origins(); top != nil {
-		return growerOf(top.entry)
-	}
-	return nil
 }
 
 // growerOf returns what of an entry can tell what it grew out of; nil: nothing.
@@ -205,7 +186,7 @@ func (t *table) get(id uint64) (*node, int) {
 // version of it.
 func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 	key.parent = parent.generation
-	e = parent.child(e)
+	e = e.Inherit(parent.entry.Attr)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if number, ok := t.numbers[key]; ok {
@@ -242,7 +223,11 @@ func (t *table) add(parent *node, key nodeKey, e nodes.Entry) (*node, error) {
 		parent:     parent,
 		entry:      e,
 	}
-	n.origin = n.firstOrigin()
+	if e.Grows {
+		if top, _ := n.origins(); top != nil {
+			n.origin = growerOf(top.entry)
+		}
+	}
 	t.slots[number] = slot{n, key, 1}
 	t.numbers[key] = number
 	return n, nil

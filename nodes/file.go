@@ -7,16 +7,18 @@ import (
 )
 
 // Bytes returns a File with the content b, which must not change.
-func Bytes(b []byte) File { return known(BytesContent(b)) }
+func Bytes(b []byte) File { return &contentFile{BytesContent(b)} }
 
 // Section returns a File that shows n bytes of r from off on, without
 // copying them.
-func Section(r ReaderAt, off, n int64) File { return known(SectionContent(r, off, n)) }
+func Section(r ReaderAt, off, n int64) File { return &contentFile{SectionContent(r, off, n)} }
 
-// known returns a File of what need not be opened.
-func known(c Content) File {
-	return Stream(c.Size(), func(context.Context) (Content, error) { return c, nil })
-}
+// A contentFile is a File of what need not be opened.
+type contentFile struct{ content Content }
+
+func (f *contentFile) Size(context.Context) (int64, error) { return f.content.Size(), nil }
+
+func (f *contentFile) Open(context.Context) (Content, error) { return f.content, nil }
 
 type stream struct {
 	size int64

@@ -88,10 +88,13 @@ func (s *Series) numberAt(i int) (int64, error) {
 	return s.number(i), nil
 }
 
-// Find implements Dir.
+// Find implements Dir. A name is decimal digits with at most as many leading zeros as that which is
+// listed.
 func (s *Series) Find(ctx context.Context, name string) (int, error) {
-	n, ok := s.parse(name)
-	if !ok {
+	digits, begins := strings.CutPrefix(name, s.Prefix)
+	digits, ends := strings.CutSuffix(digits, s.Suffix)
+	n, ok := ParseNumber(digits, s.Width)
+	if !begins || !ends || !ok {
 		return 0, NotExist("find", name)
 	}
 	if i := s.Index(n); i >= 0 {
@@ -136,20 +139,6 @@ func (s *Series) number(i int) int64 {
 		return int64(i)
 	}
 	return s.Number(i)
-}
-
-// parse returns the number that name stands for: decimal digits with at most
-// as many leading zeros as the listed name has.
-func (s *Series) parse(name string) (int64, bool) {
-	digits, ok := strings.CutPrefix(name, s.Prefix)
-	if !ok {
-		return 0, false
-	}
-	digits, ok = strings.CutSuffix(digits, s.Suffix)
-	if !ok {
-		return 0, false
-	}
-	return ParseNumber(digits, s.Width)
 }
 
 // ParseNumber reads a number as it stands in the name of an entry: decimal

@@ -292,10 +292,15 @@ func (a *Archive) File(ctx context.Context, at string, info source.Info) (nodes.
 	k, err := a.kind(ctx, file, n)
 	switch {
 	case k.recording:
+		var beside nodes.Rights // that what lies beside it must allow; unknown ones allow everything
+		if a.opt.Shared {
+			beside = e.Rights
+			beside.Mode &= 0o444
+		}
 		e.Dir = recording{a, recordingKey{
 			path: at, name: name, v: info.Version, format: k.format, packed: k.packed,
 			running: a.opt.Follow && a.list[k.format].HoldsBack && !k.packed && a.running(at, info.Version),
-			beside:  a.beside(e.Rights),
+			beside:  beside,
 		}}
 		e.DirSize = info.Version.Size
 	case n.container != nil:

@@ -263,13 +263,3 @@ func broken(src formats.Input, format string, p formats.Problem) brokenDir {
 	}
 	return brokenDir{nodes.List(raw, nodes.Entry{Name: "error.txt", File: nodes.Bytes(p.ErrorText(format))}), p}
 }
-
-// beside returns the rights that what lies beside a recording must allow; unknown
-// ones allow everything.
-func (a *Archive) beside(r nodes.Rights) nodes.Rights {
-	if !a.opt.Shared {
-		return nodes.Rights{}
-	}
-	r.Mode &= 0o444
-	return r
-}

@@ -52,7 +52,7 @@ func logged(opens, scans *atomic.Int64) formats.Format {
 		return scan(ctx, in, h, earlier)
 	}
 	f.Tree = func(rec formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
-		return nodes.List(formats.IndexEntry(views.JSON(func(ctx context.Context) (any, error) { return rec.Index(ctx) }))), nil
+		return nodes.List(nodes.Entry{Name: "index.json", File: formats.IndexFile{File: views.JSON(func(ctx context.Context) (any, error) { return rec.Index(ctx) })}}), nil
 	}
 	f.Summary = func(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 		start, castle := time.Date(2026, 1, 2, 1, 4, 5, 0, time.UTC), "castle"

@@ -165,7 +165,7 @@ func (s *Store[K]) openSource(ctx context.Context, k K, src Source) (*Opened, er
 // openSaved opens a recording whose head and index are on disk; nil: they are not.
 func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	key := indexKey[K]{k: k, kept: true}
-	b, ok := s.c.Load(ctx, s.place(key))
+	b, ok := s.c.Load(ctx, src.Input.Place(src.Format.Name, src.Format.Variant))
 	if !ok {
 		return nil
 	}
@@ -190,17 +190,13 @@ func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	return o
 }
 
-// worthKeeping reports whether an index is kept on disk. Where its bytes lie in a container or a
-// compressed stream, to read any of them costs more than a file of the cache, so each is.
-func worthKeeping(src Source, h formats.Head) bool {
-	return src.Open != nil || src.Format.Keep == nil || src.Format.Keep(h)
-}
-
 // tree returns an opened recording.
 func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, source: src}
 	o.beside = src.Format.BesideSum(h)
-	key := indexKey[K]{k, worthKeeping(src, h), o.beside}
+	// Where the bytes lie in a container or a compressed stream, to read any of them costs more than a
+	// file of the cache, so each index is kept.
+	key := indexKey[K]{k, src.Open != nil || src.Format.Keep == nil || src.Format.Keep(h), o.beside}
 	get := func(ctx context.Context) (sealedIndex, error) {
 		x, err := s.indexes.Get(ctx, key)
 		if err != nil {

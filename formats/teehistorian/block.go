@@ -157,11 +157,6 @@ func (b *block) doc(i int) []byte {
 	return b.docs[start:b.ends[i]]
 }
 
-// cost is the memory that b keeps alive.
-func (b *block) cost() int64 {
-	return int64(cap(b.docs) + 8*cap(b.ends) + cap(b.next.state.players)*playerSize + stateSize)
-}
-
 const (
 	playerSize = int(unsafe.Sizeof(player{}))
 	stateSize  = int(unsafe.Sizeof(state{}))

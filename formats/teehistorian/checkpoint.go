@@ -70,14 +70,6 @@ func (p *player) flags() int {
 	return flags
 }
 
-// setFlags is the inverse of flags, but for team and look.
-func (p *player) setFlags(flags int) {
-	for i, on := range p.bits() {
-		*on = flags>>i&1 != 0
-	}
-	p.protocol = protocol(flags / protocolBit)
-}
-
 // restore returns the state of a checkpoint before the record at offset.
 func (x *index) restore(c *checkpoint, offset int64) (state, error) {
 	s := state{stays: c.stays}
@@ -150,7 +142,11 @@ func writePlayers(w *indexfile.Writer, s *state, t *texts) {
 func (p *player) code(c indexfile.Codec, t *texts) {
 	flags := p.flags()
 	if indexfile.Uint(c, &flags, math.MaxUint16); c.R != nil {
-		if p.setFlags(flags); p.open && p.stay == noStay {
+		for i, on := range p.bits() {
+			*on = flags>>i&1 != 0
+		}
+		p.protocol = protocol(flags / protocolBit)
+		if p.open && p.stay == noStay {
 			c.R.Fail("an open stay that is not listed")
 		}
 	}

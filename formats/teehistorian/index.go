@@ -239,17 +239,9 @@ func (x *index) searchTick(t int64) int {
 	return x.chunks[k].ordinal + sort.Search(len(ticks), func(i int) bool { return int64(ticks[i]) >= t })
 }
 
-// chunkOf returns the chunk that findTick does.
+// chunkOf returns the last chunk that does not begin after t.
 func (x *index) chunkOf(t int32) int {
 	return sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].first > t }) - 1
-}
-
-// findTick returns the last tick with records that is not after t, as its chunk and its place in
-// that. t is not before the first.
-func (x *index) findTick(t int32) (k, i int) {
-	k = x.chunkOf(t)
-	ticks := x.ticksOf(k)
-	return k, sort.Search(len(ticks), func(i int) bool { return ticks[i] > t }) - 1
 }
 
 // chunkStart returns the offset at which chunk k begins; after the last, that at which the records

@@ -100,9 +100,6 @@ type message struct {
 	ok       bool // all fields are there
 }
 
-// isStart reports whether the game begins for the client with this message.
-func (m *message) isStart() bool { return m.ok && m.typ.name == "Cl_StartInfo" }
-
 // isInfo reports whether the message has the name of its client.
 func (m *message) isInfo() bool {
 	return m.ok && (m.typ.name == "Cl_StartInfo" || m.typ.name == "Cl_ChangeInfo")

@@ -256,7 +256,7 @@ func (s *state) applyMessage(e *event) {
 		p.clan, p.hasClan = cleanText(find(e.message.values, "clan").bytes), true
 	}
 	p.setLook(&e.message)
-	if e.message.isStart() {
+	if e.message.ok && e.message.typ.name == "Cl_StartInfo" {
 		e.started, p.started = !p.started, true
 	}
 }

@@ -159,7 +159,9 @@ func (t *tree) doc(states bool) func(context.Context, int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		k, i := x.findTick(int32(n))
+		k := x.chunkOf(int32(n))
+		ticks := x.ticksOf(k)
+		i := sort.Search(len(ticks), func(i int) bool { return int64(ticks[i]) > n }) - 1 // the last one that is not after n
 		size := x.blockLen(k)
 		b, err := t.blocks.Get(ctx, blockKey{k, i / size, states})
 		if err != nil {
@@ -214,7 +216,7 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 	if err != nil {
 		return nil, 0, stale(err)
 	}
-	return b, b.cost(), nil
+	return b, int64(cap(b.docs) + 8*cap(b.ends) + cap(b.next.state.players)*playerSize + stateSize), nil
 }
 
 // long returns the lines of a chunk, or the document of a tick if there is one, as a text of many

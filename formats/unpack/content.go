@@ -56,7 +56,11 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 			return s.open(ctx, how)
 		}
 	}
-	if !maySmall || size > p.smallSize/copyShare && large.copied(ctx) {
+	if maySmall && p.disk != nil && size > p.smallSize/copyShare {
+		_, missing, err := large.saved(ctx)
+		maySmall = missing != nil || err != nil
+	}
+	if !maySmall {
 		return large.openLarge(ctx, how.Streams)
 	}
 	s := small{p, f}

@@ -47,7 +47,11 @@ func (r *Stream) use(ctx context.Context) (*cache.Ref[source.FileKey, *stream], 
 		if !r.inMemory {
 			s.copies = newStore(r.p.disk, r.p.log, r.packedFile)
 		}
-		return s, s.open(ctx)
+		s.end, _ = s.ends.Get(s.key)
+		if s.openCopy(ctx) {
+			return s, nil
+		}
+		return s, ctx.Err()
 	})
 }
 
@@ -191,15 +195,6 @@ func (r *Stream) saved(ctx context.Context) (size int64, missing *cache.NotSaved
 		missing.Name = s.Value.copies.place.Find(ctx).Await
 	}
 	return 0, missing, nil
-}
-
-// copied reports whether there is a complete copy.
-func (r *Stream) copied(ctx context.Context) bool {
-	if r.p.disk == nil {
-		return false
-	}
-	_, missing, err := r.saved(ctx)
-	return missing == nil && err == nil
 }
 
 // First fills b with the first bytes like Unpacker.First.

@@ -81,15 +81,6 @@ func (s *stream) leave() {
 	<-s.turn
 }
 
-// open finds out whether there is a complete copy.
-func (s *stream) open(ctx context.Context) error {
-	s.end, _ = s.ends.Get(s.key)
-	if !s.openCopy(ctx) && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return nil
-}
-
 // passedFrames is how many frames before the one that is asked for are kept if there is no copy:
 // the kernel reads ahead with several requests of up to 1 MiB in flight, which arrive in any order.
 const passedFrames = 4 << 20 / frameSize

@@ -112,7 +112,22 @@ type document[T any] struct {
 
 // Size implements nodes.File.
 func (f *document[T]) Size(ctx context.Context) (int64, error) {
-	return f.t.documentSize(ctx, f.d, f.view, f.n)
+	if f.d.Made != nil {
+		if b, ok := f.d.Made(f.n); ok {
+			return int64(len(b)), nil
+		}
+	}
+	if f.d.Run != nil {
+		if size := f.t.listedSize(ctx, f.d, f.view, f.n); size > 0 {
+			return size, nil
+		}
+	}
+	c, err := f.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer nodes.CloseContent(c)
+	return c.Size(), nil
 }
 
 // Open implements nodes.File.
@@ -130,26 +145,6 @@ func (d *Documents[T]) open(ctx context.Context, n int64) (nodes.Content, error)
 		return nil, err
 	}
 	return nodes.BytesContent(b), nil
-}
-
-// documentSize returns the size of document n.
-func (t *Tree[T]) documentSize(ctx context.Context, d *Documents[T], view string, n int64) (int64, error) {
-	if d.Made != nil {
-		if b, ok := d.Made(n); ok {
-			return int64(len(b)), nil
-		}
-	}
-	if d.Run != nil {
-		if size := t.listedSize(ctx, d, view, n); size > 0 {
-			return size, nil
-		}
-	}
-	c, err := d.open(ctx, n)
-	if err != nil {
-		return 0, err
-	}
-	defer nodes.CloseContent(c)
-	return c.Size(), nil
 }
 
 // listedSize returns the size of document n if its run tells it, else 0: n may not be listed,
