@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"recfs/formats"
+	"recfs/formats/internal/wire"
 )
 
 // trainedMagic begins a trained zstd dictionary; anything else is raw.
@@ -79,14 +81,15 @@ func (d *dictionary) sum() []byte {
 	return h[:]
 }
 
-// options returns what a decoder needs to know the dictionary. Frames made with a raw one carry no
-// id.
-func (d *dictionary) options() []zstd.DOption {
+// decoder returns what expands frames that were made with the dictionary. Those of a raw one carry
+// no id, and those of a trained one need not.
+func (d *dictionary) decoder(window int64) *wire.Zstd {
 	switch {
 	case d == nil:
-		return nil
+		return wire.NewZstd(window)
 	case d.trained != nil:
-		return []zstd.DOption{zstd.WithDecoderDicts(d.trained)}
+		id := binary.LittleEndian.Uint32(d.trained[len(trainedMagic):])
+		return wire.NewZstd(window, zstd.WithDecoderDicts(d.trained)).Assume(id)
 	}
-	return []zstd.DOption{zstd.WithDecoderDictRaw(0, d.raw)}
+	return wire.NewZstd(window, zstd.WithDecoderDictRaw(0, d.raw))
 }

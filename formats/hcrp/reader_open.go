@@ -59,7 +59,7 @@ func (o Options) newTables(ctx context.Context, p preamble, in formats.Input) (*
 	}
 	t.dictSum = dict.sum()
 	if t.zstd = o.zstd; t.zstd == nil || dict != nil {
-		t.zstd = wire.NewZstd(t.limits.Window, dict.options()...)
+		t.zstd = dict.decoder(t.limits.Window)
 	}
 	t.checkPlaces(&problems)
 	t.Problems = problems

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -13,7 +14,10 @@ import (
 
 // A Zstd expands whole zstd frames in memory. It is safe for concurrent use: every expansion works
 // in the caller's goroutine, with a decoder of its own out of a pool.
-type Zstd struct{ decoders sync.Pool }
+type Zstd struct {
+	decoders sync.Pool
+	dict     uint32 // see Assume; 0: none
+}
 
 // NewZstd returns a Zstd for frames with windows of at most so many bytes. The options say which
 // dictionaries it knows.
@@ -22,13 +26,20 @@ func NewZstd(window int64, dicts ...zstd.DOption) *Zstd {
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true),
 		zstd.WithDecoderMaxWindow(uint64(max(window, zstd.MinWindowSize))),
 	}, dicts...)
-	return &Zstd{sync.Pool{New: func() any {
+	return &Zstd{decoders: sync.Pool{New: func() any {
 		d, err := zstd.NewReader(nil, options...)
 		if err != nil {
 			return err
 		}
 		return d
 	}}}
+}
+
+// Assume returns z, which from now on takes a dictionary that it knows, by its id, for frames that
+// name none and cannot be expanded without.
+func (z *Zstd) Assume(dict uint32) *Zstd {
+	z.dict = dict
+	return z
 }
 
 // zstdWindow bounds the window of a zstd frame that Unzstd expands.
@@ -59,7 +70,35 @@ func Pack(src []byte) []byte { return packer().EncodeAll(src, nil) }
 //
 // It allocates by limit as far as the blocks of src can give that much, at most 1 MiB at first, and
 // four times as much whenever that was too little.
-func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) { return z.expand(nil, src, limit) }
+func (z *Zstd) Expand(src []byte, limit int64) ([]byte, error) {
+	out, err := z.expand(nil, src, limit)
+	if bad := (*StreamError)(nil); z.dict != 0 && errors.As(err, &bad) {
+		if again, err := z.expand(nil, nameDict(src, z.dict), limit); err == nil {
+			return again, nil
+		}
+	}
+	return out, err
+}
+
+// nameDict returns the frames of src, of which those that name no dictionary name this one.
+func nameDict(src []byte, dict uint32) (out []byte) {
+	for len(src) > 0 {
+		f, rest := cutFrame(src)
+		if head := f.head; head != nil && !f.Skippable && f.DictionaryID == 0 {
+			at := flagsAt + 1
+			if !f.SingleSegment {
+				at++ // the window
+			}
+			out = binary.LittleEndian.AppendUint32(append(out, head[:at]...), dict)
+			out[len(out)-4-at+flagsAt] |= dictFlag
+			out = append(out, head[at:]...)
+		} else {
+			out = append(out, head...)
+		}
+		out, src = append(out, f.body...), rest
+	}
+	return out
+}
 
 // expand is Expand in the memory of dst as far as that goes.
 func (z *Zstd) expand(dst, src []byte, limit int64) ([]byte, error) {
@@ -115,6 +154,7 @@ const (
 
 	flagsAt     = 4 // where the flags of a frame stand, and after them its window if it tells it
 	singleFlag  = 1 << 5
+	dictFlag    = 3 // a dictionary is named, in four bytes
 	windowShift = 3
 	minWindow   = 10 // log2 of the least window
 )

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 
@@ -99,5 +100,45 @@ func TestZstdOptions(t *testing.T) {
 	}
 	if b, err := NewZstd(zstdWindow, zstd.WithDecoderDicts([]byte("no dictionary"))).Expand(frame, 10); err == nil {
 		t.Errorf("with a dictionary that is none: %q", b)
+	}
+}
+
+// TestUnnamedDictionary expands frames that need a dictionary and do not name it.
+func TestUnnamedDictionary(t *testing.T) {
+	dict := bytes.Repeat([]byte("what stands in every chunk, "), 9)
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(7, dict))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer enc.Close()
+	body := append(bytes.Clone(dict), bytes.Repeat([]byte("x"), 5000)...)
+	known := NewZstd(zstdWindow, zstd.WithDecoderDictRaw(7, dict))
+	assuming := NewZstd(zstdWindow, zstd.WithDecoderDictRaw(7, dict)).Assume(7)
+	for _, test := range []struct{ body, frame []byte }{
+		{body, frameWithoutSize(t, body, zstd.WithEncoderDictRaw(7, dict))},
+		{body, enc.EncodeAll(body, nil)},
+		{body[:200], enc.EncodeAll(body[:200], nil)},
+	} {
+		want, frame := test.body, test.frame
+		var h zstd.Header
+		if err := h.Decode(frame); err != nil || h.DictionaryID != 7 {
+			t.Fatal(err, h.DictionaryID)
+		}
+		at := 5
+		if !h.SingleSegment {
+			at++
+		}
+		unnamed := slices.Delete(bytes.Clone(frame), at, at+1)
+		unnamed[4] &^= 3
+		two := slices.Concat(frame, []byte("\x50\x2a\x4d\x18\x01\x00\x00\x00-"), unnamed)
+		if got, err := assuming.Expand(two, 1<<20); !bytes.Equal(got, slices.Concat(want, want)) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+		if got, err := known.Expand(unnamed, 1<<20); err == nil {
+			t.Errorf("without the dictionary: %d bytes", len(got))
+		}
+		if _, err := assuming.Expand(unnamed[:len(unnamed)-1], 1<<20); err == nil {
+			t.Error("a frame without its last byte is whole")
+		}
 	}
 }
