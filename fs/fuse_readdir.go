@@ -83,7 +83,7 @@ func (s *server) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.
 // show the error.
 func (s *server) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int, out *fuse.EntryOut) {
 	e, err := dir.At(ctx, i)
-	if err == nil && !isMeasured(ctx, e) {
+	if err == nil && !nodes.IsMeasured(ctx, e.File) {
 		err = errUnmeasured
 	}
 	if err == nil { // by its name it may have another index, and has one node id
@@ -99,12 +99,6 @@ func (s *server) enterListed(ctx context.Context, n *node, dir nodes.Dir, i int,
 
 // errUnmeasured says that the size of a file is not known yet.
 var errUnmeasured = errors.New("not measured")
-
-// isMeasured reports whether the size of an entry costs no making of it.
-func isMeasured(ctx context.Context, e nodes.Entry) bool {
-	m, ok := e.File.(nodes.Measured)
-	return !ok || m.IsMeasured(ctx)
-}
 
 // readDir passes the entries of directory n from in.Offset on to add, with
 // their index (negative: "." and ".."), until it returns false. The offset of

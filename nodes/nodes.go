@@ -135,6 +135,12 @@ type Measured interface {
 	IsMeasured(ctx context.Context) bool
 }
 
+// IsMeasured reports whether nothing has to be made to tell the size of a file.
+func IsMeasured(ctx context.Context, f File) bool {
+	m, ok := f.(Measured)
+	return !ok || m.IsMeasured(ctx)
+}
+
 // A Documented is a File of bytes that a document of the same tree tells in fields. Two such files
 // are compared by those.
 type Documented interface {

@@ -122,8 +122,7 @@ func (t tableFile) IsMeasured(ctx context.Context) bool {
 	if err != nil {
 		return true // there is nothing to make
 	}
-	m, ok := f.(nodes.Measured)
-	return !ok || m.IsMeasured(ctx)
+	return nodes.IsMeasured(ctx, f)
 }
 
 // A namesKey is a directory below tables/ when the list with that sum was made.

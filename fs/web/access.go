@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/rclone/gofakes3/signature"
+
+	"recfs/fs/web/page"
 )
 
 // admitToken lets in who has the token, as that of Bearer or as the password of Basic.
@@ -56,11 +58,11 @@ var deniedCodes = []string{"AccessDenied", "InvalidAccessKeyId", "RequestTimeToo
 func verify(r *http.Request, keys map[string]string) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return badArgument("the query")
+		return badValue("the query")
 	}
 	if query.Has("X-Amz-Algorithm") {
 		if n, err := strconv.Atoi(query.Get("X-Amz-Expires")); err != nil || n < 1 || n > maxExpires {
-			return badArgument("X-Amz-Expires")
+			return badValue("X-Amz-Expires")
 		}
 	}
 	code := signature.V4SignVerifyWithLookup(r, func(access string) (secret string, ok bool) {
@@ -70,13 +72,13 @@ func verify(r *http.Request, keys map[string]string) error {
 	said := signature.GetAPIError(code)
 	switch payload := r.Header.Values("X-Amz-Content-Sha256"); {
 	case said.Code == "UnsupportedAlgorithm":
-		return &refusal{http.StatusForbidden, "a signature is needed", "AccessDenied"}
+		return page.NewRefusal(http.StatusForbidden, "a signature is needed")
 	case code != signature.ErrNone && slices.Contains(deniedCodes, said.Code):
-		return &refusal{http.StatusForbidden, said.Description, said.Code}
+		return &page.Refusal{Status: http.StatusForbidden, Text: said.Description, Code: said.Code}
 	case code != signature.ErrNone:
-		return &refusal{http.StatusBadRequest, said.Description, "InvalidArgument"}
+		return page.NewRefusal(http.StatusBadRequest, said.Description)
 	case len(payload) > 0 && !slices.Contains([]string{unsignedPayload, emptyPayload}, payload[0]):
-		return &refusal{http.StatusForbidden, "a body is signed", "SignatureDoesNotMatch"}
+		return &page.Refusal{Status: http.StatusForbidden, Text: "a body is signed", Code: "SignatureDoesNotMatch"}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (t *tree) files(w *reply, r *http.Request) error {
 		fallthrough
 	default:
 		w.Header().Set("Allow", t.methods())
-		return errMethod
+		return page.ErrMethod
 	}
 	if t.site != nil && wantsList(r) {
 		t.site.List(w, r)
@@ -49,7 +49,7 @@ func (t *tree) files(w *reply, r *http.Request) error {
 	case way.Links > 0:
 		redirect(w, r, http.StatusFound, upFrom(r)+target(way))
 	case o != nil && slash:
-		return errMissing
+		return page.ErrMissing
 	case o != nil:
 		return o.send(w, r)
 	case !slash:
@@ -147,14 +147,14 @@ func ranges(r *http.Request, size int64) []string {
 }
 
 // refuse answers a request for files and folders with an error.
-func refuse(w *reply, r *http.Request, err *refusal) {
+func refuse(w *reply, r *http.Request, err *page.Refusal) {
 	h := w.Header()
-	switch err.status {
+	switch err.Status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 		h.Add("WWW-Authenticate", `Basic realm="recfs"`)
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "1")
 	}
-	w.Answer(r, err.status, "text/plain; charset=utf-8", []byte(err.text+"\n"))
+	w.Answer(r, err.Status, "text/plain; charset=utf-8", []byte(err.Text+"\n"))
 }

@@ -19,7 +19,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"recfs/fs/web/page"
@@ -46,7 +45,7 @@ type listing struct {
 func parseListing(r *http.Request) (l listing, err error) {
 	q, bad := url.ParseQuery(r.URL.RawQuery)
 	if bad != nil {
-		return l, &refusal{http.StatusBadRequest, "bad query", ""}
+		return l, page.NewRefusal(http.StatusBadRequest, "bad query")
 	}
 	format, sizes := q.Get("format"), q.Get("sizes")
 	l = listing{
@@ -66,7 +65,7 @@ func parseListing(r *http.Request) (l listing, err error) {
 		}
 	}
 	if wrong != "" {
-		return l, &refusal{http.StatusBadRequest, "bad value of " + wrong, ""}
+		return l, badValue(wrong)
 	}
 	return l, nil
 }
@@ -202,7 +201,7 @@ func (t *tree) item(ctx context.Context, p excerpt, i int, sizes bool) (it item,
 	if it.Link != "" {
 		it.Entry = t.followed(ctx, p.way, it.Entry)
 	}
-	if it.File == nil || !sizes && !isMeasured(ctx, it.File) {
+	if it.File == nil || !sizes && !nodes.IsMeasured(ctx, it.File) {
 		return it, true, nil
 	}
 	n, err := it.File.Size(ctx)
@@ -363,10 +362,5 @@ func kind(e nodes.Entry) string {
 
 // shown is a name as text of a page.
 func shown(name string) string {
-	return html.EscapeString(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, strings.ToValidUTF8(name, string(unicode.ReplacementChar))))
+	return html.EscapeString(page.Shown(name))
 }

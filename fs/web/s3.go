@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
@@ -20,13 +21,9 @@ import (
 const bucket = "recfs"
 
 var (
-	errNotImplemented = &refusal{http.StatusNotImplemented, "not implemented", "NotImplemented"}
-	errNoBucket       = &refusal{http.StatusNotFound, "no such bucket", "NoSuchBucket"}
+	errNotImplemented = page.NewRefusal(http.StatusNotImplemented, "not implemented")
+	errNoBucket       = &page.Refusal{Status: http.StatusNotFound, Text: "no such bucket", Code: "NoSuchBucket"}
 )
-
-func badArgument(name string) error {
-	return &refusal{http.StatusBadRequest, "bad value of " + name, "InvalidArgument"}
-}
 
 // s3 answers a call of an S3 client.
 func (t *tree) s3(w *reply, r *http.Request) error {
@@ -34,13 +31,13 @@ func (t *tree) s3(w *reply, r *http.Request) error {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodPut, http.MethodPost, http.MethodDelete:
 		w.Header().Set("Allow", "GET, HEAD")
-		return errMethod
+		return page.ErrMethod
 	default:
 		return errNotImplemented
 	}
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return badArgument("the query")
+		return badValue("the query")
 	}
 	name, key, inBucket := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	switch {
@@ -101,14 +98,14 @@ func (t *tree) getObject(w *reply, r *http.Request, key string, q url.Values) er
 	}
 	name, slash, err := parsePath("/" + key)
 	if err != nil || slash {
-		return errMissing
+		return page.ErrMissing
 	}
 	_, o, err := t.get(r.Context(), name, s3Mark, true)
 	if err != nil {
 		return err
 	}
 	if o == nil {
-		return errMissing
+		return page.ErrMissing
 	}
 	return o.send(w, r)
 }
@@ -126,15 +123,16 @@ var s3Codes = map[int]string{
 	http.StatusBadRequest: "InvalidArgument", http.StatusForbidden: "AccessDenied", http.StatusNotFound: "NoSuchKey",
 	http.StatusMethodNotAllowed: "MethodNotAllowed", http.StatusPreconditionFailed: "PreconditionFailed",
 	http.StatusRequestEntityTooLarge: "MaxMessageLengthExceeded", http.StatusRequestedRangeNotSatisfiable: "InvalidRange",
-	http.StatusMisdirectedRequest: "EndpointNotFound", http.StatusServiceUnavailable: "SlowDown", http.StatusGatewayTimeout: "ServiceUnavailable",
+	http.StatusMisdirectedRequest: "EndpointNotFound", http.StatusNotImplemented: "NotImplemented", http.StatusServiceUnavailable: "SlowDown", http.StatusGatewayTimeout: "ServiceUnavailable",
 }
+
+func codeOf(err *page.Refusal) string { return cmp.Or(err.Code, s3Codes[err.Status], "InternalError") }
 
 var requests atomic.Uint64
 
 // refuseS3 answers a call with an error.
-func refuseS3(w *reply, r *http.Request, err *refusal) {
-	code := cmp.Or(err.code, s3Codes[err.status], "InternalError")
-	if err.status == http.StatusServiceUnavailable {
+func refuseS3(w *reply, r *http.Request, err *page.Refusal) {
+	if err.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
 	id := strconv.FormatUint(requests.Add(1), 16)
@@ -142,8 +140,8 @@ func refuseS3(w *reply, r *http.Request, err *refusal) {
 	b, _ := xml.Marshal(struct { // of strings alone, which do not fail
 		XMLName                            xml.Name `xml:"Error"`
 		Code, Message, Resource, RequestId string
-	}{Code: code, Message: err.text, Resource: r.URL.Path, RequestId: id})
-	w.Answer(r, err.status, "application/xml", append([]byte(xml.Header), b...))
+	}{Code: codeOf(err), Message: err.Text, Resource: r.URL.Path, RequestId: id})
+	w.Answer(r, err.Status, "application/xml", append([]byte(xml.Header), b...))
 }
 
 // A listResult is what a listing of the bucket says, of both versions.
@@ -190,16 +188,16 @@ func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 	}
 	switch {
 	case q.Has("list-type") && !second:
-		return badArgument("list-type")
+		return badValue("list-type")
 	case l.delimited && q.Get("delimiter") != "/":
 		return errNotImplemented
 	case l.encoded && q.Get("encoding-type") != "url":
-		return badArgument("encoding-type")
+		return badValue("encoding-type")
 	}
 	if text := q.Get("max-keys"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
-			return badArgument("max-keys")
+			return badValue("max-keys")
 		}
 		l.max = min(n, mostKeys)
 	}
@@ -209,7 +207,7 @@ func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 		if token := q.Get("continuation-token"); token != "" {
 			key, ok := keyOf(token)
 			if !ok {
-				return badArgument("continuation-token")
+				return badValue("continuation-token")
 			}
 			after = key
 		}
@@ -247,7 +245,7 @@ func (l *lister) text(key string) string {
 
 // addObject adds a file to a listing, unless its size is not to be made or cannot be.
 func (l *lister) addObject(ctx context.Context, key string, way nodes.Way) error {
-	if e := way.Last(); l.makesSizes(key) || isMeasured(ctx, e.File) {
+	if e := way.Last(); l.makesSizes(key) || nodes.IsMeasured(ctx, e.File) {
 		o, err := l.t.object(nodes.Listing(ctx), way, s3Mark)
 		if isPassing(ctx, err) {
 			return err

@@ -65,7 +65,7 @@ func (l *lister) list(ctx context.Context, after string) error {
 		return nil
 	}
 	way, err := l.t.find(ctx, name)
-	if err == nil && way.Last().Dir == nil || err != nil && refusalOf(err).status == http.StatusNotFound {
+	if err == nil && way.Last().Dir == nil || err != nil && refusalOf(err).Status == http.StatusNotFound {
 		return nil
 	}
 	if err != nil {

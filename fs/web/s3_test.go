@@ -17,6 +17,7 @@ import (
 	"github.com/rclone/gofakes3/signature"
 	"pgregory.net/rapid"
 
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
@@ -294,7 +295,7 @@ func TestSignatureVectors(t *testing.T) {
 	} {
 		at(c.now)
 		err := verify(c.r, keys)
-		if r, ok := err.(*refusal); !ok || r.code != c.code {
+		if r, ok := err.(*page.Refusal); !ok || codeOf(r) != c.code {
 			t.Errorf("%s: %v, want %s", c.name, err, c.code)
 		}
 	}

@@ -122,7 +122,7 @@ type endpoint struct {
 	loopback bool
 	admit    func(s *Secrets, r *http.Request) error
 	handle   func(w *reply, r *http.Request) error
-	refuse   func(w *reply, r *http.Request, err *refusal)
+	refuse   func(w *reply, r *http.Request, err *page.Refusal)
 }
 
 // ServeHTTP implements http.Handler.
@@ -147,7 +147,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		e.refuse(out, r, refusalOf(err))
 	case out.status >= http.StatusBadRequest && !out.sent: // net/http refused
-		e.refuse(out, r, &refusal{out.status, strings.ToLower(http.StatusText(out.status)), ""})
+		e.refuse(out, r, page.NewRefusal(out.status, strings.ToLower(http.StatusText(out.status))))
 	default:
 		out.send()
 	}
@@ -209,7 +209,7 @@ func readBody(w *reply, r *http.Request) error {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &refusal{http.StatusRequestEntityTooLarge, "the body is too large", ""}
+		return page.NewRefusal(http.StatusRequestEntityTooLarge, "the body is too large")
 	}
 	if err != nil {
 		return errBadBody

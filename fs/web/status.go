@@ -15,25 +15,18 @@ import (
 	"recfs/nodes"
 )
 
-// A refusal is what a request gets in place of what it asked for.
-type refusal struct {
-	status int
-	text   string
-	code   string // of S3; "": that of the status
-}
-
-func (r *refusal) Error() string { return r.text }
-
 var (
-	errBadPath = &refusal{http.StatusBadRequest, "bad path", ""}
-	errBadBody = &refusal{http.StatusBadRequest, "bad request body", ""}
-	errMethod  = &refusal{http.StatusMethodNotAllowed, "method not allowed", ""}
-	errHost    = &refusal{http.StatusMisdirectedRequest, "not a name of this server", ""}
-	errToken   = &refusal{http.StatusUnauthorized, "a token is needed", ""}
-	errBusy    = &refusal{http.StatusServiceUnavailable, "busy", ""}
-	errMissing = &refusal{http.StatusNotFound, "no such file", ""}
-	errGone    = &refusal{statusGone, "the client has gone", ""}
+	errBadPath = page.NewRefusal(http.StatusBadRequest, "bad path")
+	errBadBody = page.NewRefusal(http.StatusBadRequest, "bad request body")
+	errHost    = page.NewRefusal(http.StatusMisdirectedRequest, "not a name of this server")
+	errToken   = page.NewRefusal(http.StatusUnauthorized, "a token is needed")
+	errBusy    = page.NewRefusal(http.StatusServiceUnavailable, "busy")
+	errGone    = page.NewRefusal(statusGone, "the client has gone")
 )
+
+func badValue(name string) error {
+	return page.NewRefusal(http.StatusBadRequest, "bad value of "+name)
+}
 
 // A panicError is what a panic has become.
 type panicError struct {
@@ -54,31 +47,28 @@ func rescue(err *error) {
 const statusGone = 499
 
 // refusalOf is the one place where errors become what a client sees.
-func refusalOf(err error) *refusal {
-	r, own := errors.AsType[*refusal](err)
-	p, ofPage := errors.AsType[*page.Refusal](err)
+func refusalOf(err error) *page.Refusal {
+	r, own := errors.AsType[*page.Refusal](err)
 	switch {
 	case own:
 		return r
-	case ofPage:
-		return &refusal{p.Status, p.Text, ""}
 	case errors.Is(err, context.Canceled):
 		return errGone
 	case errors.Is(err, nodes.ErrStale):
-		return &refusal{http.StatusServiceUnavailable, "changed, ask again", ""}
+		return page.NewRefusal(http.StatusServiceUnavailable, "changed, ask again")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT), errors.Is(err, nodes.ErrUnavailable), errors.Is(err, nodes.ErrRemote):
-		return &refusal{http.StatusGatewayTimeout, "the source does not answer", ""}
+		return page.NewRefusal(http.StatusGatewayTimeout, "the source does not answer")
 	case isBusy(err):
 		return errBusy
 	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP), errors.Is(err, nodes.ErrTooManyLinks), errors.Is(err, syscall.ENAMETOOLONG):
-		return errMissing
+		return page.ErrMissing
 	case errors.Is(err, iofs.ErrPermission):
-		return &refusal{http.StatusForbidden, "permission denied", ""}
+		return page.NewRefusal(http.StatusForbidden, "permission denied")
 	}
 	if p, ok := errors.AsType[*iofs.PathError](err); ok { // whose path is none of a client's business
 		err = p.Err
 	}
-	return &refusal{http.StatusInternalServerError, "damaged: " + oneLine(err.Error()), ""}
+	return page.NewRefusal(http.StatusInternalServerError, "damaged: "+oneLine(err.Error()))
 }
 
 // isBusy reports whether an error says that this process has too little of something at present.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	iofs "io/fs"
 	"net/url"
 	"path"
 	"strings"
@@ -26,8 +27,8 @@ func newTree(opt *Options) *tree {
 	t := &tree{Options: opt, contents: opened.New[contentKey](2*opt.MaxRequests, contentsIdle, false)}
 	if opt.Page != nil {
 		t.site = page.New(page.Tree{
-			Path: pathOf, Find: t.find, Within: t.within, Tag: func(ctx context.Context, way nodes.Way) (string, error) { return t.tag(ctx, way, "") },
-			Status: func(err error) int { return refusalOf(err).status },
+			Path: parsePath, Find: t.find, Within: t.within, Tag: func(ctx context.Context, way nodes.Way) (string, error) { return t.tag(ctx, way, "") },
+			Status: func(err error) int { return refusalOf(err).Status },
 			List:   opt.Page, DiffMaps: opt.DiffMaps,
 		})
 	}
@@ -69,27 +70,17 @@ func parsePath(escaped string) (name string, slash bool, err error) {
 	}
 	rest, slash = strings.CutSuffix(rest, "/")
 	name, err = url.PathUnescape(rest)
-	if err != nil || strings.Count(name, "/") > strings.Count(rest, "/") || strings.Contains(name, "\x00") {
+	if err != nil || name == "." || !iofs.ValidPath(strings.ToValidUTF8(name, "_")) ||
+		strings.Count(name, "/") > strings.Count(rest, "/") || strings.Contains(name, "\x00") {
 		return "", false, errBadPath
 	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part == "." || part == ".." {
-			return "", false, errBadPath
-		}
-	}
 	return name, slash, nil
-}
-
-// pathOf is parsePath for what may end in a slash or not.
-func pathOf(escaped string) (string, error) {
-	name, _, err := parsePath(escaped)
-	return name, err
 }
 
 // find returns the way to what is called name.
 func (t *tree) find(ctx context.Context, name string) (way nodes.Way, err error) {
 	if first, _, _ := strings.Cut(name, "/"); t.hides(first) {
-		return way, errMissing
+		return way, page.ErrMissing
 	}
 	return made(ctx, t, func(ctx context.Context) (nodes.Way, error) { return nodes.FollowWay(ctx, t.Root, name) })
 }
@@ -125,12 +116,6 @@ func (t *tree) snapshot(ctx context.Context, dir nodes.Dir, enough int) (now nod
 		return err
 	})
 	return now, n, err
-}
-
-// isMeasured reports whether nothing has to be made to tell the size of a file.
-func isMeasured(ctx context.Context, f nodes.File) bool {
-	m, ok := f.(nodes.Measured)
-	return !ok || m.IsMeasured(ctx)
 }
 
 // escape returns a path with all bytes percent-encoded but those that mean nothing in a URL.

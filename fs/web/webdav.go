@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"recfs/fs/web/page"
 	"recfs/nodes"
 )
 
@@ -86,7 +87,7 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 		w.Answer(r, http.StatusForbidden, "application/xml; charset=utf-8", []byte(body))
 		return nil
 	default:
-		return &refusal{http.StatusBadRequest, "bad value of Depth", ""}
+		return badValue("Depth")
 	}
 	name, slash, err := parsePath(r.URL.EscapedPath())
 	if err != nil {
@@ -97,7 +98,7 @@ func (t *tree) propfind(w *reply, r *http.Request) error {
 		return err
 	}
 	if way.Last().Dir == nil && slash {
-		return errMissing
+		return page.ErrMissing
 	}
 	it := item{Entry: way.Last(), size: unsized}
 	it.Name = path.Base(name) // also that of a link

@@ -169,7 +169,7 @@ type DiffMaps func(ctx context.Context, a, b nodes.Dir) (*play.MapDiff, error)
 
 // mapDiff answers with how two maps differ.
 func mapDiff(ctx context.Context, t *Tree, q *query) (any, error) {
-	other, err := t.Path("/" + (&url.URL{Path: q.text("with")}).EscapedPath())
+	other, _, err := t.Path("/" + (&url.URL{Path: q.text("with")}).EscapedPath())
 	if err != nil || q.text("with") == "" {
 		return nil, BadParameter("with")
 	}
@@ -186,7 +186,7 @@ func mapDiff(ctx context.Context, t *Tree, q *query) (any, error) {
 	}
 	diff, err := t.DiffMaps(ctx, a, b)
 	if diff == nil && err == nil {
-		err = &Refusal{http.StatusBadRequest, "these are not two maps"}
+		err = NewRefusal(http.StatusBadRequest, "these are not two maps")
 	}
 	return diff, err
 }
@@ -201,8 +201,8 @@ type List interface {
 // list answers with a page of the list.
 func list(ctx context.Context, t *Tree, q *query) (any, error) { return t.List.Page(ctx, q.values) }
 
-// shown is a name as text of a page.
-func shown(name string) string {
+// Shown is a name as text of a page.
+func Shown(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return unicode.ReplacementChar

@@ -62,7 +62,7 @@ func asset(w Writer, r *http.Request, rest string) error {
 	of, name, _ := strings.Cut(rest, "/")
 	a, ok := all[name]
 	if !ok || of != h {
-		return errMissing
+		return ErrMissing
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	answerPacked(w, r, assetTypes[path.Ext(name)], a.plain, a.packed)

@@ -36,15 +36,15 @@ func (s *Site) data(w Writer, r *http.Request, rest string) error {
 	kind, escaped, _ := strings.Cut(rest, "/")
 	h, ok := handlers[kind]
 	if !ok {
-		return errMissing
+		return ErrMissing
 	}
-	name, err := s.Path("/" + escaped)
+	name, _, err := s.Path("/" + escaped)
 	if err != nil {
 		return err
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return &Refusal{http.StatusBadRequest, "bad query"}
+		return NewRefusal(http.StatusBadRequest, "bad query")
 	}
 	q := &query{name: name, values: values}
 	tag := ""

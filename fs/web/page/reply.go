@@ -13,17 +13,21 @@ type Writer interface {
 type Refusal struct {
 	Status int
 	Text   string
+	Code   string // of S3; "": that of the status
 }
+
+// NewRefusal returns one with the code of its status.
+func NewRefusal(status int, text string) *Refusal { return &Refusal{Status: status, Text: text} }
 
 func (r *Refusal) Error() string { return r.Text }
 
 var (
-	errMethod  = &Refusal{http.StatusMethodNotAllowed, "method not allowed"}
-	errMissing = &Refusal{http.StatusNotFound, "no such file"}
-	errSite    = &Refusal{http.StatusForbidden, "another site"}
+	ErrMethod  = NewRefusal(http.StatusMethodNotAllowed, "method not allowed")
+	ErrMissing = NewRefusal(http.StatusNotFound, "no such file")
+	errSite    = NewRefusal(http.StatusForbidden, "another site")
 )
 
 // BadParameter refuses a parameter of a query.
 func BadParameter(name string) error {
-	return &Refusal{http.StatusBadRequest, "bad parameter: " + name}
+	return NewRefusal(http.StatusBadRequest, "bad parameter: "+name)
 }

@@ -21,7 +21,7 @@ func New(tree Tree) *Site { return &Site{tree} }
 func (s *Site) Serve(w Writer, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return errMethod
+		return ErrMethod
 	}
 	_, rest, slash := strings.Cut(r.URL.EscapedPath()[1:], "/")
 	if !slash {
@@ -40,7 +40,7 @@ func (s *Site) Serve(w Writer, r *http.Request) error {
 	case "1":
 		return s.data(w, r, rest)
 	default:
-		return errMissing
+		return ErrMissing
 	}
 	return nil
 }
@@ -56,11 +56,11 @@ func (s *Site) List(w Writer, r *http.Request) {
 
 // viewer answers a request for the viewer of the recording of an escaped path.
 func (s *Site) viewer(w Writer, r *http.Request, escaped string) error {
-	name, err := s.Path(escaped)
+	name, _, err := s.Path(escaped)
 	if err != nil {
 		return err
 	}
-	status, p := http.StatusOK, words{Title: shown(name[strings.LastIndexByte(name, '/')+1:]), Path: shown(name)}
+	status, p := http.StatusOK, words{Title: Shown(name[strings.LastIndexByte(name, '/')+1:]), Path: Shown(name)}
 	if name == "." {
 		p.Title, p.Path = "recfs", ""
 	}
@@ -69,7 +69,7 @@ func (s *Site) viewer(w Writer, r *http.Request, escaped string) error {
 		return err
 	})
 	if mute, ok := errors.AsType[*muteError](err); ok {
-		p.Error = shown(mute.reason)
+		p.Error = Shown(mute.reason)
 	} else if err != nil {
 		if status = s.Status(err); status != http.StatusNotFound {
 			return err

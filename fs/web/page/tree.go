@@ -13,8 +13,9 @@ import (
 
 // A Tree is what is served, and how.
 type Tree struct {
-	// Path returns the path that an escaped one means, which begins with a slash.
-	Path func(escaped string) (string, error)
+	// Path returns the path that an escaped one means, which begins with a slash, and whether it ends
+	// in one.
+	Path func(escaped string) (name string, slash bool, err error)
 	// Find returns the way to what is called name.
 	Find func(ctx context.Context, name string) (nodes.Way, error)
 	// Within runs a part of a request that decodes something. It may begin again.
@@ -79,7 +80,7 @@ func (t *Tree) playing(ctx context.Context, q *query) (play.Recording, error) {
 	}
 	rec, err := t.recording(ctx, q.name)
 	if mute, ok := errors.AsType[*muteError](err); ok {
-		err = &Refusal{http.StatusNotFound, mute.reason}
+		err = NewRefusal(http.StatusNotFound, mute.reason)
 	}
 	return rec, err
 }
