@@ -114,6 +114,7 @@ type lengths struct {
 	mu    sync.Mutex
 	list  []int64 // 0: not known
 	known int
+	saves int // that are asked for: the one that is made, and those which it may come too early for
 }
 
 // codeLengths is the layout of sizes on disk.
@@ -151,8 +152,8 @@ func (l *lengths) get(i int) int64 {
 	return l.list[i]
 }
 
-// set notes a size, and reports whether it is time to save all: that is done in 256 steps, so that
-// the bytes that are written do not grow with the square of the texts.
+// set notes a size, and reports whether it is time to save all, which nobody does yet: that is done
+// in 256 steps, so that the bytes that are written do not grow with the square of the texts.
 func (l *lengths) set(i int, size int64) (save bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,5 +162,17 @@ func (l *lengths) set(i int, size int64) (save bool) {
 	}
 	l.list[i] = size
 	l.known++
-	return l.known == len(l.list) || l.known%(len(l.list)/256+1) == 0
+	if l.known < len(l.list) && l.known%(len(l.list)/256+1) != 0 {
+		return false
+	}
+	l.saves++
+	return l.saves == 1
+}
+
+// again reports whether all have to be saved once more, as it was time for that during a save.
+func (l *lengths) again() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.saves = min(l.saves-1, 1)
+	return l.saves > 0
 }

@@ -50,7 +50,7 @@ func (f *listed[T]) Size(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if known.set(f.i, p.Size()) {
+	for save := known.set(f.i, p.Size()); save; save = known.again() {
 		f.lengths.save(ctx, f.key.view, known)
 	}
 	return p.Size(), nil

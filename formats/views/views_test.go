@@ -30,14 +30,20 @@ func (x *index) Memory() int64          { return 64 }
 func (x *index) Reach(string) int64     { return 0 }
 
 // newTree returns the tree of a recording whose index has n documents.
-func newTree(t testing.TB, n int) *views.Tree[index] {
-	c := cache.New(8<<20, nil)
+func newTree(t testing.TB, n int) *views.Tree[index] { return keptTree(t, n, nil) }
+
+// keptTree is newTree for a recording of which something is kept in a store, which may be nil.
+func keptTree(t testing.TB, n int, store cache.Store) *views.Tree[index] {
+	c := cache.New(8<<20, store)
 	t.Cleanup(c.Close)
 	x := &index{n}
+	in := formatstest.BytesInput("x", nil, time.Unix(1, 0))
+	formatstest.Keep(&in, store)
 	return views.New[index]("test", formats.Recording{
-		Input:  formatstest.BytesInput("x", nil, time.Unix(1, 0)),
+		Input:  in,
 		Index:  func(context.Context) (formats.Index, error) { return x, nil },
 		Damage: func(context.Context) (*formats.Problem, error) { return nil, nil },
+		Seal:   func(context.Context) (formats.Seal, error) { return formats.Seal{Stamp: in.Stamp}, nil },
 	}, c)
 }
 
@@ -188,6 +194,43 @@ func TestListed(t *testing.T) {
 	third := tree.Listed("x", 2, 3, open(2*n)) // the list that is known is one of two
 	if got, err := third.Size(t.Context()); got != n*size || err != nil || !third.(nodes.Measured).IsMeasured(t.Context()) {
 		t.Errorf("%d bytes, %v", got, err)
+	}
+}
+
+// A lateStore keeps what is saved. It calls late before it keeps something a second time.
+type lateStore struct {
+	cache.Store
+	saved map[string][]byte
+	late  func()
+}
+
+func (s *lateStore) Load(_ context.Context, name string) ([]byte, bool) {
+	b, ok := s.saved[name]
+	return b, ok
+}
+
+func (s *lateStore) Save(name string, data []byte) {
+	if late := s.late; late != nil && s.saved[name] != nil {
+		s.late = nil
+		late()
+	}
+	s.saved[name] = data
+}
+
+// A size that becomes known while others are saved is saved, too.
+func TestListedSaves(t *testing.T) {
+	text := func(context.Context) (*views.Text, error) {
+		return &views.Text{N: 1, Make: func(context.Context, int, any) (views.Part, error) { return views.Part{Bytes: []byte("x")}, nil }}, nil
+	}
+	store := &lateStore{saved: map[string][]byte{}}
+	tree := keptTree(t, 0, store)
+	store.late = func() { tree.Listed("x", 1, 2, text).Size(t.Context()) }
+	tree.Listed("x", 0, 2, text).Size(t.Context())
+	tree = keptTree(t, 0, store)
+	for i := range 2 {
+		if !tree.Listed("x", i, 2, text).(nodes.Measured).IsMeasured(t.Context()) {
+			t.Errorf("the size of text %d is not kept", i)
+		}
 	}
 }
 
