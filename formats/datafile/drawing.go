@@ -80,7 +80,11 @@ func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *forma
 		if err != nil {
 			return nil, nil, err
 		}
-		return external[index].decode(ctx)
+		m, held, err := external[index].decode(ctx)
+		if err != nil && !formats.IsShort(err) {
+			p.externals.forget()
+		}
+		return m, held, err
 	}
 	if err := p.r.checkImage(o, "", nil); err != nil {
 		return nil, nil, err

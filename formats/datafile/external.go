@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/draw"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,13 +42,17 @@ func needs(page []byte) (list []formats.Need) {
 }
 
 // findImage returns the external image of that name, as NAME.png, from the first directory that has
-// it.
+// it and lets it be read.
 func findImage(ctx context.Context, dirs []formats.Folder, name string) (f formats.File, ok bool) {
 	if name == "" || strings.ContainsAny(name, `/\`) {
 		return f, false
 	}
 	for _, dir := range dirs {
-		if f, err := dir.Open(ctx, name+".png"); err == nil {
+		f, err := dir.Open(ctx, name+".png")
+		if err == nil {
+			_, err = f.ReadAt(ctx, make([]byte, 1), 0)
+		}
+		if err == nil || err == io.EOF {
 			return f, true
 		}
 	}
@@ -65,7 +70,8 @@ type externalImage struct {
 }
 
 // externals are the external images of a map by their index. They are looked for once, when the
-// first picture that may need one is asked for, so that all pictures of a tree show the same.
+// first picture that may need one is asked for, so that all pictures of a tree show the same, and
+// again after one could not be read: it may have been replaced.
 type externals struct {
 	dirs []formats.Folder
 
@@ -97,6 +103,13 @@ func (e *externals) all(ctx context.Context, name func(*Image) (string, error), 
 	return images, nil
 }
 
+// forget has the images looked for again.
+func (e *externals) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.images = nil
+}
+
 // find looks for an image.
 func (e *externals) find(ctx context.Context, name string) *externalImage {
 	x := &externalImage{name: name}
@@ -122,7 +135,8 @@ func (x *externalImage) decode(ctx context.Context) (*image.NRGBA, *formats.Held
 }
 
 // decodeMapres reads a PNG file of bounded size. The error is that of the memory for it: its bytes,
-// its pixels and, if it has them in another form, those again.
+// its pixels and, if it has them in another form, those again; or that of reading it, as a picture
+// without it would be kept on disk.
 func decodeMapres(ctx context.Context, f formats.File, held *formats.Held) (*image.NRGBA, error) {
 	if f.Stamp.Size > maxMapresFile {
 		return nil, nil
@@ -132,7 +146,7 @@ func decodeMapres(ctx context.Context, f formats.File, held *formats.Held) (*ima
 	}
 	b, err := f.All(ctx)
 	if err != nil {
-		return nil, nil
+		return nil, err
 	}
 	config, err := png.DecodeConfig(bytes.NewReader(b))
 	pixels := int64(config.Width) * int64(config.Height)
