@@ -26,7 +26,7 @@ func Mounted(string) bool { return false }
 func Mounts() []string { return nil }
 
 // Source reports that there is no mount.
-func Source(string) (string, bool) { return "", false }
+func Source(string) (source, at string, ok bool) { return "", "", false }
 
 // Wait returns at once.
 func (*Server) Wait() {}

@@ -32,43 +32,60 @@ func Mounted(dir string) bool {
 	return err == nil && isOurs(point)
 }
 
-// isOurs reports whether what is mounted at dir is of our type.
-func isOurs(dir string) bool { return mountedAt(dir).fstype == "fuse."+fsName }
+// fuseType is the type of our mounts.
+const fuseType = "fuse." + fsName
 
-// Source returns what a recfs that is mounted at dir shows, as the system
-// tells it.
-func Source(dir string) (source string, ok bool) {
-	point, err := MountPoint(dir)
-	if err != nil || !isOurs(point) {
-		return "", false
+// isOurs reports whether what is mounted at dir is of our type.
+func isOurs(dir string) bool { return mountedAt(dir).fstype == fuseType }
+
+// Source returns what the recfs shows in which path lies, and where that is mounted, as the system
+// tells it. The path is absolute and has no symbolic links.
+func Source(path string) (source, at string, ok bool) {
+	top := map[string]mountedFS{}
+	for m := range mountinfo {
+		top[m.dir] = m
 	}
-	return mountedAt(point).source, true
+	for at = path; ; at = filepath.Dir(at) {
+		if m := top[at]; m.fstype == fuseType {
+			return m.source, at, true
+		}
+		if at == filepath.Dir(at) {
+			return "", "", false
+		}
+	}
 }
 
 // Mounts returns the directories where a recfs is mounted, in the order in which they were.
 func Mounts() (dirs []string) {
-	table, _ := os.ReadFile("/proc/self/mountinfo")
-	for line := range strings.Lines(string(table)) {
-		if m := parseMountinfo(line); m.fstype == "fuse."+fsName {
+	for m := range mountinfo {
+		if m.fstype == fuseType {
 			dirs = append(dirs, m.dir)
 		}
 	}
 	return dirs
 }
 
-// A mountedFS is a line of mountinfo.
-type mountedFS struct{ device, dir, fstype, source string }
-
 // mountedAt returns what is mounted at dir, on top if there is more than one.
-func mountedAt(dir string) mountedFS {
-	var found mountedFS
-	table, _ := os.ReadFile("/proc/self/mountinfo")
-	for line := range strings.Lines(string(table)) {
-		if m := parseMountinfo(line); m.dir == dir {
+func mountedAt(dir string) (found mountedFS) {
+	for m := range mountinfo {
+		if m.dir == dir {
 			found = m
 		}
 	}
 	return found
+}
+
+// A mountedFS is a line of mountinfo.
+type mountedFS struct{ device, dir, fstype, source string }
+
+// mountinfo yields what is mounted, in the order in which it was.
+func mountinfo(yield func(mountedFS) bool) {
+	table, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(table)) {
+		if !yield(parseMountinfo(line)) {
+			return
+		}
+	}
 }
 
 // parseMountinfo parses a line of mountinfo (see proc(5)): device and mount

@@ -107,18 +107,15 @@ func sourceOf(name string) string {
 	if err != nil {
 		return name
 	}
-	for dir := at; ; dir = filepath.Dir(dir) {
-		if source, ok := fs.Source(dir); ok {
-			at = filepath.Join(source, strings.TrimPrefix(at, dir))
-			if meansDir(name) {
-				at += string(filepath.Separator)
-			}
-			return at
-		}
-		if dir == filepath.Dir(dir) {
-			return name
-		}
+	source, dir, ok := fs.Source(at)
+	if !ok {
+		return name
 	}
+	at = filepath.Join(source, strings.TrimPrefix(at, dir))
+	if meansDir(name) {
+		at += string(filepath.Separator)
+	}
+	return at
 }
 
 // below is the path of what has a name in a source, as its hash tells the shard.

@@ -77,7 +77,7 @@ func listMounts(e *env, asJSON bool) error {
 			continue // it went meanwhile
 		}
 		line := mountLine{Mountpoint: dir, MountpointHex: formats.HexOf(dir)}
-		line.Source, _ = fs.Source(dir)
+		line.Source, _, _ = fs.Source(dir)
 		line.SourceHex = formats.HexOf(line.Source)
 		if err == nil {
 			line.Since, line.Problems = &s.Since, &s.Problems
