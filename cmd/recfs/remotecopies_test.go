@@ -40,7 +40,6 @@ func longRecording(t *testing.T) []byte {
 func TestRemoteCopiesShared(t *testing.T) {
 	nodestest.Long(t)
 	const source, flag = "s3://games/x.teehistorian.gz", "--cache-mem=16MiB --index-at s3://games/.recfs-index "
-	t.Setenv("GOMEMLIMIT", "off") // the limit of a command would hold for all tests behind it
 	bucket := &fakeBucket{content: map[string][]byte{}}
 	bucket.put("x.teehistorian.gz", longRecording(t))
 	asked := map[string]int{}

@@ -21,7 +21,8 @@ func recfs(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &exec.Cmd{Path: self, Args: append([]string{"recfs"}, args...), Env: append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())}
+	env := append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "GOGC=", "GOMEMLIMIT=")
+	return &exec.Cmd{Path: self, Args: append([]string{"recfs"}, args...), Env: env}
 }
 
 // smallSamples returns a directory with the files of the sample archive that do not make too many.

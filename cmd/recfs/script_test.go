@@ -25,11 +25,24 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asNobody) != "" {
 		os.Exit(m.Run())
 	}
-	testscript.Main(testsWithBrowser{m}, map[string]func(){
+	testscript.Main(collectingLess{testsWithBrowser{m}}, map[string]func(){
 		"recfs":            main,
 		"mount.recfs":      main,
 		"mount.fuse.recfs": main,
 	})
+}
+
+// collectingLess runs tests in whose process no command says how garbage is collected: that would
+// hold for all tests behind it. Commands in processes of their own say so.
+type collectingLess struct{ testscript.TestingM }
+
+func (m collectingLess) Run() int {
+	for name, value := range map[string]string{"GOGC": "400", "GOMEMLIMIT": "off"} {
+		if os.Getenv(name) == "" {
+			os.Setenv(name, value)
+		}
+	}
+	return m.TestingM.Run()
 }
 
 // TestScripts runs command lines and compares what they print. Scripts find the sample archive of
