@@ -164,17 +164,20 @@ func everywhere() (all []member) {
 	return all
 }
 
-// hostileContainers writes every set as tar, compressed tar and zip, cut and whole, and containers
+// hostileContainers writes every set as tar, compressed tar and zip, whole and cut, and containers
 // in containers, one deeper than is shown.
 func hostileContainers(t *testing.T, dir string) {
 	for name, members := range hostileMembers() {
 		asTar, asZip := tarOf(members), zipOf(t, members)
 		asTgz := gzipped(asTar)
 		writeNew(t, filepath.Join(dir, name+".tar"), asTar)
-		writeNew(t, filepath.Join(dir, name+"-cut.tar"), asTar[:len(asTar)*2/3])
 		writeNew(t, filepath.Join(dir, name+".tgz"), asTgz)
-		writeNew(t, filepath.Join(dir, name+"-cut.tar.gz"), asTgz[:len(asTgz)*2/3])
 		writeNew(t, filepath.Join(dir, name+".zip"), asZip)
+		if name == "bomb" {
+			continue // each takes long, and all others are cut
+		}
+		writeNew(t, filepath.Join(dir, name+"-cut.tar"), asTar[:len(asTar)*2/3])
+		writeNew(t, filepath.Join(dir, name+"-cut.tar.gz"), asTgz[:len(asTgz)*2/3])
 		writeNew(t, filepath.Join(dir, name+"-cut.zip"), asZip[len(asZip)/3:])
 	}
 	linksOnDisk(t, filepath.Join(dir, "links"))
