@@ -290,30 +290,22 @@ var styleSheet []byte
 
 // html writes a page of a folder for people. All links are relative.
 func (t *tree) html(w *reply, r *http.Request, out *bufio.Writer, p excerpt, l listing) error {
-	type crumb struct{ name, url string }
-	root := upFrom(r)
-	crumbs := []crumb{{"recfs", root}}
+	root, title := upFrom(r), "recfs"
+	crumbs := []string{`<a href="` + root + `">recfs</a>`}
 	if t.site != nil {
-		crumbs = append(crumbs, crumb{"files", root + "?files"})
+		crumbs = append(crumbs, `<a href="`+root+`?files">files</a>`)
 	}
-	title := "recfs"
 	for i, e := range p.way.Entries[1:] {
 		title = shown(e.Name)
-		crumbs = append(crumbs, crumb{"<bdi>" + title + "</bdi>", "./" + strings.Repeat("../", len(p.way.Entries)-2-i)})
+		crumbs = append(crumbs, `<a href="./`+strings.Repeat("../", len(p.way.Entries)-2-i)+`"><bdi>`+title+"</bdi></a>")
+	}
+	if up := len(crumbs) - 2; up >= 0 {
+		crumbs[up] = strings.Replace(crumbs[up], ">", ` accesskey="u">`, 1)
 	}
 	fmt.Fprintf(out, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
-		"<title>%s</title>\n<link rel=\"stylesheet\" href=\"%s?style=1\">\n<nav>", title, root)
-	for i, c := range crumbs {
-		between, key := " / ", ""
-		if i == 0 {
-			between = ""
-		}
-		if i == len(crumbs)-2 {
-			key = ` accesskey="u"`
-		}
-		fmt.Fprintf(out, "%s<a href=\"%s\"%s>%s</a>", between, c.url, key, c.name)
-	}
-	fmt.Fprint(out, "</nav>\n<main>\n<table>\n<thead><tr><th scope=\"col\">Name<th scope=\"col\">Kind<th scope=\"col\">Size<th scope=\"col\">Modified</thead>\n<tbody>\n")
+		"<title>%s</title>\n<link rel=\"stylesheet\" href=\"%s?style=1\">\n<nav>%s</nav>\n<main>\n<table>\n"+
+		"<thead><tr><th scope=\"col\">Name<th scope=\"col\">Kind<th scope=\"col\">Size<th scope=\"col\">Modified</thead>\n<tbody>\n",
+		title, root, strings.Join(crumbs, " / "))
 	if err := t.items(r.Context(), w, p, l.sizes, func(it item) error { return t.writeRow(out, p, it) }); err != nil {
 		return err
 	}

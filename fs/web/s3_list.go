@@ -86,7 +86,6 @@ func (l *lister) list(ctx context.Context, after string) error {
 type name struct {
 	text string
 	dir  bool
-	link bool
 	i    int // of the entry; [unlisted]: it opens and is not listed
 }
 
@@ -205,7 +204,7 @@ func (f *folder) earlier(ctx context.Context, first string) error {
 func (f *folder) name(ctx context.Context, i int) (n name, ok bool, err error) {
 	n, err = made(ctx, f.l.t, func(ctx context.Context) (name, error) {
 		text, mode, err := nodes.AppendName(ctx, f.dir, nil, i)
-		return name{string(text), mode.IsDir(), mode == iofs.ModeSymlink, i}, err
+		return name{string(text), mode.IsDir(), i}, err
 	})
 	return n, err == nil && (f.at != "" || !f.l.t.hides(n.text)), f.l.passing(ctx, err)
 }
@@ -290,16 +289,13 @@ func (l *lister) full() bool {
 func (f *folder) entry(ctx context.Context, n name) (way nodes.Way, ok bool, err error) {
 	l := f.l
 	way, err = made(nodes.Listing(ctx), l.t, func(ctx context.Context) (way nodes.Way, err error) {
-		var e nodes.Entry
-		switch {
-		case n.link:
-			return nodes.FollowWay(ctx, l.t.Root, path.Join(f.way.Path(), n.text))
-		case n.i == unlisted:
-			e, err = nodes.Child(ctx, l.t.Root.Dir, n.text)
-		default:
-			e, err = f.dir.At(ctx, n.i)
+		if n.i != unlisted {
+			e, err := f.dir.At(ctx, n.i)
+			if err != nil || e.Link == "" {
+				return nodes.Way{Entries: append(slices.Clip(f.way.Entries), e.Inherit(f.way.Last().Attr))}, err
+			}
 		}
-		return nodes.Way{Entries: append(slices.Clip(f.way.Entries), e.Inherit(f.way.Last().Attr))}, err
+		return nodes.FollowWay(ctx, l.t.Root, path.Join(f.way.Path(), n.text))
 	})
 	return way, err == nil, l.passing(ctx, err)
 }
