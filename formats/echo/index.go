@@ -137,19 +137,20 @@ func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow]
 }
 
 // Summarize adds to a summary what the index tells of the recording (docs/tree/README.md section
-// 3).
-func (x *Index) Summarize(format string, s *formats.Summary) {
+// 3), and returns the names of its players, which a header may tell, too.
+func (x *Index) Summarize(format string, s *formats.Summary) (players []string) {
 	doc := x.document(format)
 	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = new(x.Ticks), len(x.Chunks), doc.Complete, doc.Finished, doc.End, slices.Values(doc.Problems)
 	if x.hasDates() {
 		start := time.UnixMilli(x.First).UTC()
 		s.Start, s.Duration = &start, new(time.Duration(x.Last-x.First)*time.Millisecond)
 	}
-	x.addResult(s)
+	return x.addResult(s)
 }
 
-// addResult tells the score, the goals and the teams, as scores.json has them.
-func (x *Index) addResult(s *formats.Summary) {
+// addResult tells the score, the goals and the teams, as scores.json has them, and returns the
+// names of all players.
+func (x *Index) addResult(s *formats.Summary) (players []string) {
 	var scores struct {
 		Blue   *int `json:"blue_points"`
 		Orange *int `json:"orange_points"`
@@ -159,8 +160,14 @@ func (x *Index) addResult(s *formats.Summary) {
 		} `json:"goals"`
 		Players []struct{ Name, Team string } `json:"players"`
 	}
-	if json.Unmarshal(x.Scores, &scores) != nil || scores.Blue == nil || scores.Orange == nil {
-		return
+	err := json.Unmarshal(x.Scores, &scores) // which goes on behind points that are no integers
+	for _, p := range scores.Players {
+		if p.Name != "" {
+			players = append(players, p.Name)
+		}
+	}
+	if err != nil || scores.Blue == nil || scores.Orange == nil {
+		return players
 	}
 	s.Details.Add("score", fmt.Sprintf("blue %d, orange %d", *scores.Blue, *scores.Orange))
 	var goals []string
@@ -181,6 +188,7 @@ func (x *Index) addResult(s *formats.Summary) {
 	if len(goals) > 0 {
 		s.Result += ", goals " + strings.Join(goals, ", ")
 	}
+	return players
 }
 
 // hasDates reports whether there are frames, and the times of the first and the last are dates.

@@ -96,7 +96,7 @@ func replaySummary(_ context.Context, rec formats.Recording, x formats.Index) (f
 		}
 	}
 	if x != nil {
-		x.(*Index).Summarize(replayName, &s)
+		s.AddPlayers(x.(*Index).Summarize(replayName, &s))
 	}
 	return s, nil
 }

@@ -271,3 +271,26 @@ func TestReplayYears(t *testing.T) {
 		t.Errorf("start %v, duration %v, %v", s.Start, s.Duration, err)
 	}
 }
+
+// The players of a text are those of all frames and teams, once each, with any points.
+func TestReplayPlayers(t *testing.T) {
+	text := ""
+	for _, teams := range []string{
+		`[{"players":[{"name":"a"},{}]},{},{"players":[{"name":"c"}]}]`, `[{"players":[{"name":"b"}]},{"players":[{"name":"a"}]}]`,
+	} {
+		text += stamp + "\t" + long(`"blue_points":1.5,"orange_points":2.0,"teams":`+teams) + "\n"
+	}
+	in := formatstest.BytesInput("x", []byte(text), time.Time{})
+	h, err := openReplay(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := scanReplay(t.Context(), in, h, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := replaySummary(t.Context(), formats.Recording{Input: in, Head: h}, x)
+	if want := []string{"a", "c", "b"}; err != nil || !slices.Equal(s.Players, want) {
+		t.Errorf("players %q, %v, want %q", s.Players, err, want)
+	}
+}
