@@ -56,9 +56,9 @@ var deniedCodes = []string{"AccessDenied", "InvalidAccessKeyId", "RequestTimeToo
 
 // verify checks the signature of a request.
 func verify(r *http.Request, keys map[string]string) error {
-	query, err := url.ParseQuery(r.URL.RawQuery)
+	query, err := page.ParseQuery(r)
 	if err != nil {
-		return badValue("the query")
+		return err
 	}
 	if query.Has("X-Amz-Algorithm") {
 		if n, err := strconv.Atoi(query.Get("X-Amz-Expires")); err != nil || n < 1 || n > maxExpires {
@@ -94,11 +94,11 @@ func (s *Server) isName(host string) bool {
 // allowOrigin tells a browser that a page may read the reply. It reports whether that was all it
 // wanted to know.
 func (e *endpoint) allowOrigin(h http.Header, r *http.Request) bool {
-	origin := r.Header.Get("Origin")
 	if len(e.opt.Origins) == 0 {
 		return false
 	}
 	h.Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
 	if !slices.Contains(e.opt.Origins, origin) {
 		return false
 	}

@@ -47,7 +47,7 @@ func (t *tree) files(w *reply, r *http.Request) error {
 	case err != nil:
 		return err
 	case way.Links > 0:
-		redirect(w, r, http.StatusFound, upFrom(r)+target(way))
+		redirect(w, r, http.StatusFound, page.Up(r)+target(way))
 	case o != nil && slash:
 		return page.ErrMissing
 	case o != nil:
@@ -77,11 +77,6 @@ func (t *tree) methods() string {
 		return "GET, HEAD, OPTIONS, PROPFIND"
 	}
 	return "GET, HEAD, OPTIONS"
-}
-
-// upFrom returns the way from a request to the root.
-func upFrom(r *http.Request) string {
-	return "./" + strings.Repeat("../", strings.Count(r.URL.EscapedPath(), "/")-1)
 }
 
 // target returns the URL of what is at the end of a way, from the root.

@@ -43,9 +43,9 @@ type listing struct {
 
 // parseListing reads the query of a request for a folder.
 func parseListing(r *http.Request) (l listing, err error) {
-	q, bad := url.ParseQuery(r.URL.RawQuery)
-	if bad != nil {
-		return l, page.NewRefusal(http.StatusBadRequest, "bad query")
+	q, err := page.ParseQuery(r)
+	if err != nil {
+		return l, err
 	}
 	format, sizes := q.Get("format"), q.Get("sizes")
 	l = listing{
@@ -290,7 +290,7 @@ var styleSheet []byte
 
 // html writes a page of a folder for people. All links are relative.
 func (t *tree) html(w *reply, r *http.Request, out *bufio.Writer, p excerpt, l listing) error {
-	root, title := upFrom(r), "recfs"
+	root, title := page.Up(r), "recfs"
 	crumbs := []string{`<a href="` + root + `">recfs</a>`}
 	if t.site != nil {
 		crumbs = append(crumbs, `<a href="`+root+`?files">files</a>`)

@@ -35,9 +35,9 @@ func (t *tree) s3(w *reply, r *http.Request) error {
 	default:
 		return errNotImplemented
 	}
-	q, err := url.ParseQuery(r.URL.RawQuery)
+	q, err := page.ParseQuery(r)
 	if err != nil {
-		return badValue("the query")
+		return err
 	}
 	name, key, inBucket := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	switch {

@@ -119,10 +119,9 @@ func (t *tree) snapshot(ctx context.Context, dir nodes.Dir, enough int) (now nod
 }
 
 // escape returns a path with all bytes percent-encoded but those that mean nothing in a URL.
-func escape(name string) string { return strings.ReplaceAll(escapeAll(name), "%2F", "/") }
+func escape(name string) string { return ofPath.Replace(url.QueryEscape(name)) }
 
-// escapeAll is escape for what may not have a slash as it is.
-func escapeAll(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
+var ofPath = strings.NewReplacer("+", "%20", "%2F", "/")
 
 // contentTypes are those of files; no file is looked into for it.
 var contentTypes = map[string]string{

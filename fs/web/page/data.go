@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -42,9 +41,9 @@ func (s *Site) data(w Writer, r *http.Request, rest string) error {
 	if err != nil {
 		return err
 	}
-	values, err := url.ParseQuery(r.URL.RawQuery)
+	values, err := ParseQuery(r)
 	if err != nil {
-		return NewRefusal(http.StatusBadRequest, "bad query")
+		return err
 	}
 	q := &query{name: name, values: values}
 	tag := ""

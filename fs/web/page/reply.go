@@ -1,6 +1,9 @@
 package page
 
-import "net/http"
+import (
+	"net/http"
+	"net/url"
+)
 
 // A Writer sends replies.
 type Writer interface {
@@ -26,6 +29,15 @@ var (
 	ErrMissing = NewRefusal(http.StatusNotFound, "no such file")
 	errSite    = NewRefusal(http.StatusForbidden, "another site")
 )
+
+// ParseQuery returns the query of a request, all of which has to be well-formed.
+func ParseQuery(r *http.Request) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		err = NewRefusal(http.StatusBadRequest, "bad query")
+	}
+	return values, err
+}
 
 // BadParameter refuses a parameter of a query.
 func BadParameter(name string) error {

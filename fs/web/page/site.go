@@ -87,9 +87,14 @@ type words struct{ Title, Path, Error string }
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// Up returns the way from a request to the root.
+func Up(r *http.Request) string {
+	return "./" + strings.Repeat("../", strings.Count(r.URL.EscapedPath(), "/")-1)
+}
+
 // send sends a page, whose links are relative, so that a proxy may put the tree below a path.
 func send(w Writer, r *http.Request, status int, text string, p words) {
-	up := "./" + strings.Repeat("../", strings.Count(r.URL.EscapedPath(), "/")-1)
+	up := Up(r)
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Answer(r, status, "text/html; charset=utf-8", []byte(strings.NewReplacer(
 		"$ASSETS", up+Name+"/assets/"+hash(), "$UP", up,
