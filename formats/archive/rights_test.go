@@ -1,6 +1,8 @@
 package archive
 
 import (
+	"errors"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -105,6 +107,25 @@ func TestBesideIsNotShared(t *testing.T) {
 		_, err = src.Beside.Open(t.Context(), "schema")
 		if (err == nil) != test.want {
 			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// Where a link beside a recording leads nowhere there is no file, which hides nothing of the
+// recording.
+func TestBesideNowhere(t *testing.T) {
+	for _, target := range []string{"schema", "../schema", "/schema", "x.rec/schema", "none"} {
+		dir := t.TempDir()
+		write(t, dir, "x.rec", "REC")
+		write(t, dir, "schema", "->"+target)
+		a := newArchive(formatstest.OpenLocal(t, dir), testFormats, formatstest.NewCache(t), Options{}, 0)
+		e, err := a.lookup(t.Context(), "x.rec", "x.rec")
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, _ := a.source(e.Dir.(recording).key)
+		if _, err := src.Beside.Open(t.Context(), "schema"); !errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("to %s: %v", target, err)
 		}
 	}
 }

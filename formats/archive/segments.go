@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	iofs "io/fs"
 	"path"
 	"slices"
@@ -111,7 +112,10 @@ func (b beside) Open(ctx context.Context, name string) (formats.File, error) {
 	}
 	rights := b.rights
 	at, info, err := b.a.links.resolve(ctx, b.dir, name, func(dir source.Info) { rights = limitedBy(rights, dir) })
+	_, nowhere := errors.AsType[linkError](err)
 	switch {
+	case nowhere: // the link dangles
+		return formats.File{}, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrNotExist}
 	case err != nil:
 		return formats.File{}, err
 	case limited(rights, info.Rights) != b.rights:
