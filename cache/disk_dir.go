@@ -296,11 +296,18 @@ func readSidecar(f io.Reader, size int64, name string, limit int64) ([]byte, err
 	} else if err != nil {
 		return nil, err
 	}
-	n, err := parseHead(head, name)
-	if err != nil {
-		return nil, err
+	if string(head[:len(sidecarMagic)]) != sidecarMagic {
+		return nil, sidecarDamage("not a cache file")
+	}
+	h := head[len(sidecarMagic):]
+	if v := binary.LittleEndian.Uint32(h); v != sidecarVersion {
+		return nil, sidecarDamage(fmt.Sprintf("version %d", v))
+	}
+	if uint64(binary.LittleEndian.Uint32(h[4:])) != uint64(len(name)) || string(head[sidecarHeader:]) != name {
+		return nil, sidecarDamage("another name")
 	}
 	const sumSize = 4
+	n := binary.LittleEndian.Uint64(h[8:])
 	if rest := size - int64(len(head)) - sumSize; rest < 0 || n != uint64(rest) {
 		return nil, sidecarDamage("wrong length")
 	}
@@ -316,21 +323,6 @@ func readSidecar(f io.Reader, size int64, name string, limit int64) ([]byte, err
 		return nil, sidecarDamage("wrong checksum")
 	}
 	return data, nil
-}
-
-// parseHead returns how many bytes of data the sidecar of that name has.
-func parseHead(head []byte, name string) (uint64, error) {
-	if string(head[:len(sidecarMagic)]) != sidecarMagic {
-		return 0, sidecarDamage("not a cache file")
-	}
-	h := head[len(sidecarMagic):]
-	if v := binary.LittleEndian.Uint32(h); v != sidecarVersion {
-		return 0, sidecarDamage(fmt.Sprintf("version %d", v))
-	}
-	if uint64(binary.LittleEndian.Uint32(h[4:])) != uint64(len(name)) || string(head[sidecarHeader:]) != name {
-		return 0, sidecarDamage("another name")
-	}
-	return binary.LittleEndian.Uint64(h[8:]), nil
 }
 
 // sidecarName returns what was saved in a file, "" if it does not say.

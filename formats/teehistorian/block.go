@@ -148,15 +148,6 @@ type block struct {
 	next *point
 }
 
-// doc returns the document of the i-th tick.
-func (b *block) doc(i int) []byte {
-	start := 0
-	if i > 0 {
-		start = b.ends[i-1]
-	}
-	return b.docs[start:b.ends[i]]
-}
-
 const (
 	playerSize = int(unsafe.Sizeof(player{}))
 	stateSize  = int(unsafe.Sizeof(state{}))

@@ -167,7 +167,11 @@ func (t *tree) doc(states bool) func(context.Context, int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		doc := b.doc(i % size)
+		start := 0
+		if i %= size; i > 0 {
+			start = b.ends[i-1]
+		}
+		doc := b.docs[start:b.ends[i]]
 		if states { // of a tick without records, too
 			doc = append(appendDocumentHead(make([]byte, 0, len(doc)+64), int32(n)), doc...)
 		}

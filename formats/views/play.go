@@ -70,14 +70,6 @@ type playingDir struct {
 	play.Recording
 }
 
-// newPlayingDir returns a directory that plays, by the index that is given.
-func newPlayingDir[T any](dir nodes.Dir, p *Play[T], index func(context.Context) (*T, error), c *cache.Cache) nodes.Dir {
-	r := &playing[T]{Play: p, index: index}
-	r.abouts = cache.NewMemo(c, r.about)
-	r.blocks = cache.NewMemo(c, r.block)
-	return playingDir{dir, r}
-}
-
 // chunks is how many there are.
 func (p *playing[T]) chunks(x *T) int {
 	if p.Chunks == nil {

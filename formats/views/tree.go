@@ -136,7 +136,10 @@ func (t *Tree[T]) Dir(g Game[T]) (dir nodes.Dir, tables func() []columnar.Maker)
 	}
 	dir = nodes.List(t.Timed(append(entries, g.Files...))...)
 	if g.Play != nil {
-		dir = newPlayingDir(dir, g.Play, t.Index, t.cache)
+		p := &playing[T]{Play: g.Play, index: t.Index}
+		p.abouts = cache.NewMemo(t.cache, p.about)
+		p.blocks = cache.NewMemo(t.cache, p.block)
+		dir = playingDir{dir, p}
 	}
 	return dir, tables
 }

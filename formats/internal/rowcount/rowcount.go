@@ -300,19 +300,13 @@ func codeGroup(c indexfile.Codec, columns []columnar.Column, g *columnar.Group) 
 			indexfile.Uint(c, &n.Nulls, int64(g.Rows))
 		}
 		switch {
-		case isText(of):
+		case of.Type == columnar.Text && of.Words == nil:
 			indexfile.Uint(c, &n.Bytes, math.MaxInt32)
-		case isNumber(of):
+		case of.Type != columnar.Text && of.Type != columnar.Texts && of.Type != columnar.Bool:
 			if c.Values(&n.Bounded); n.Bounded {
 				c.Int(&n.Min)
 				c.Int(&n.Max)
 			}
 		}
 	}
-}
-
-func isText(c *columnar.Column) bool { return c.Type == columnar.Text && c.Words == nil }
-
-func isNumber(c *columnar.Column) bool {
-	return c.Type != columnar.Text && c.Type != columnar.Texts && c.Type != columnar.Bool
 }
