@@ -1,9 +1,9 @@
 package nodes
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 )
 
 // Bytes returns a File with the content b, which must not change.
@@ -140,5 +140,11 @@ func ReadAll(ctx context.Context, f File) ([]byte, error) {
 		return nil, err
 	}
 	defer CloseContent(c)
-	return io.ReadAll(Reader(ctx, c))
+	var b bytes.Buffer
+	b.Grow(int(min(c.Size(), mostForClaim)) + bytes.MinRead)
+	_, err = b.ReadFrom(Reader(ctx, c))
+	return b.Bytes(), err
 }
+
+// mostForClaim is how much memory a size is believed for before the bytes are there.
+const mostForClaim = 8 << 20

@@ -133,15 +133,17 @@ func newAtlas(m *image.NRGBA, scale int) atlas {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	cells := make(atlas, atlasSide*atlasSide*scale*scale)
 	side := atlasSide * scale
-	sums := make([]sum, side)
+	sums, edges := make([]sum, side), make([]int, side+1) // of the cells, in a row
+	for x := range edges {
+		edges[x] = rgbaPixel * (x * w / side)
+	}
 	for y := range side {
 		clear(sums)
 		top := y * h / side
 		for at := top; at < max((y+1)*h/side, top+1); at++ {
 			row := m.Pix[at*m.Stride:]
 			for x := range sums {
-				left := x * w / side
-				sums[x].add(row[rgbaPixel*left:rgbaPixel*max((x+1)*w/side, left+1)], rgbaPixel)
+				sums[x].add(row[edges[x]:max(edges[x+1], edges[x]+rgbaPixel)], rgbaPixel)
 			}
 		}
 		for x, s := range sums {

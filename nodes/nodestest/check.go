@@ -2,6 +2,7 @@
 package nodestest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -31,6 +32,7 @@ type checker struct {
 	t          testing.TB
 	ctx        context.Context
 	unreadable map[string]error
+	text       bytes.Buffer // of the file that was read last
 }
 
 // maxResolve is how many times a directory may stand for another one.
@@ -137,7 +139,8 @@ func (c *checker) entry(name string, e nodes.Entry) {
 	}
 }
 
-// file reads a file whole and holds its size against what is there.
+// file reads a file whole and holds its size against what is there. What it returns holds until the
+// next call.
 func (c *checker) file(name string, f nodes.File) ([]byte, error) {
 	c.t.Helper()
 	size, err := f.Size(nodes.Listing(c.ctx))
@@ -152,14 +155,14 @@ func (c *checker) file(name string, f nodes.File) ([]byte, error) {
 	if got := content.Size(); got != size {
 		c.t.Errorf("%s: the content has %d bytes, Size said %d", name, got, size)
 	}
-	b, err := io.ReadAll(io.NewSectionReader(nodes.At(c.ctx, content), 0, size+1))
-	if err != nil {
+	c.text.Reset()
+	if _, err := c.text.ReadFrom(io.NewSectionReader(nodes.At(c.ctx, content), 0, size+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(b)) != size {
-		c.t.Errorf("%s: %d bytes read, Size said %d", name, len(b), size)
+	if int64(c.text.Len()) != size {
+		c.t.Errorf("%s: %d bytes read, Size said %d", name, c.text.Len(), size)
 	}
-	return b, nil
+	return c.text.Bytes(), nil
 }
 
 // isText tells whether a txtar file can hold b as it is.

@@ -104,7 +104,7 @@ func render(t *testing.T, root nodes.Dir, recording []byte, shows []Show) []txta
 				t.Errorf("%s: %v", name, err)
 			case name == "raw" && bytes.Equal(b, recording):
 			case isText(b):
-				files = append(files, txtar.File{Name: p, Data: b})
+				files = append(files, txtar.File{Name: p, Data: bytes.Clone(b)})
 			default:
 				files = append(files, shown(t, p, b, shows))
 			}

@@ -1,23 +1,33 @@
 package wire
 
-import "hash/crc32"
+import (
+	"hash/crc32"
+	"sync"
+)
+
+// steps are the maps of the register for 1, 2, 4, 8 … bytes of zeros: appending a zero bit is
+// linear, and squaring the map for so many bits gives that for twice as many.
+var steps = sync.OnceValue(func() *[63][32]uint32 {
+	var steps [63][32]uint32
+	steps[0][0] = crc32.IEEE
+	for i := 1; i < 32; i++ {
+		steps[0][i] = 1 << (i - 1)
+	}
+	steps[0] = square(square(square(steps[0]))) // one byte
+	for i := range steps[1:] {
+		steps[i+1] = square(steps[i])
+	}
+	return &steps
+})
 
 // CombineCRC returns the CRC-32 of two texts from that of each and the length of the second, so
 // that parts of a text can be summed in any order.
 func CombineCRC(first, second uint32, length int64) uint32 {
-	// Appending a zero bit is a linear map of the register. Squaring the map for one bit gives that
-	// for 2, 4, 8 … bits.
-	var step [32]uint32
-	step[0] = crc32.IEEE
-	for i := 1; i < 32; i++ {
-		step[i] = 1 << (i - 1)
-	}
-	step = square(square(square(step))) // one byte
-	for ; length > 0; length >>= 1 {
+	steps := steps()
+	for i := 0; length > 0; i, length = i+1, length>>1 {
 		if length&1 != 0 {
-			first = apply(&step, first)
+			first = apply(&steps[i], first)
 		}
-		step = square(step)
 	}
 	return first ^ second
 }
