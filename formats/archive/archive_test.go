@@ -94,7 +94,7 @@ func recTree(in formats.Input, _ *cache.Cache) nodes.Dir {
 			if err != nil {
 				return nil, err
 			}
-			return io.ReadAll(io.NewSectionReader(in.At(ctx), 3, size-3))
+			return nodes.ReadAll(ctx, nodes.Section(in, 3, size-3))
 		})},
 		in.RawEntry(),
 	)

@@ -91,13 +91,13 @@ func TestNestedEvicted(t *testing.T) {
 	nodestest.Long(t)
 	const n = 5000
 	dir := t.TempDir()
-	for i := range 8 {
+	for i := range 5 {
 		write(t, dir, fmt.Sprintf("%d.tar", i), string(formatstest.Tar(t, manyEntries(n)...)))
 	}
 	root, c := newArchiveWith(t, dir, "", 0, 1<<20)
 	var held []nodes.Dir
 	for range 2 {
-		for i := range 8 {
+		for i := range 5 {
 			e, err := nodes.Lookup(t.Context(), root, fmt.Sprintf("%d.tar/dir002", i))
 			if err != nil {
 				t.Fatal(err)

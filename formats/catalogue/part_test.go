@@ -21,7 +21,7 @@ import (
 // leaves nothing on disk.
 func TestPartOfMany(t *testing.T) {
 	nodestest.Long(t)
-	const many = 16000 // whose names alone are more than the list keeps in memory
+	const many = 8000 // whose names alone are more than the list keeps in memory
 	tree, random := fstest.MapFS{}, rand.New(rand.NewPCG(1, 1))
 	for range many {
 		name := make([]byte, 120)

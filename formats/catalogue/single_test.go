@@ -244,7 +244,7 @@ func TestSingleStarts(t *testing.T) {
 // them.
 func TestSingleWithoutRows(t *testing.T) {
 	nodestest.Long(t)
-	n := nodestest.Times(600, 200) // more than two blocks of the list
+	n := nodestest.Times(520, 200) // more than two blocks of the list
 	m := newNumbered(t, nil)
 	var names []string
 	for i := range n {
@@ -268,7 +268,7 @@ func TestSingleWithoutRows(t *testing.T) {
 func TestSingleUpdates(t *testing.T) {
 	nodestest.Long(t)
 	files, names := map[string]int{}, []string{}
-	for i := range 700 {
+	for i := range 520 { // more than two blocks of the list
 		names = append(names, fmt.Sprintf("%03d.rec", i))
 		files[names[i]] = 1 + i%5
 	}

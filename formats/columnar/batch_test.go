@@ -119,7 +119,7 @@ func TestGroupsOfRows(t *testing.T) {
 // Rows that are kept elsewhere are appended as they are added one by one.
 func TestAppend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const most = 10_000
+		const most = 5000
 		all, skip := rapid.IntRange(most/2, most).Draw(t, "all"), rapid.IntRange(0, 9).Draw(t, "skip")
 		g := columnar.Group{Rows: rapid.IntRange(all/2, all).Draw(t, "rows"), Skip: skip, Columns: make([]columnar.Counts, len(columns))}
 		together := rapid.SampledFrom([]int{1, 100, 4096, most}).Draw(t, "together")

@@ -99,8 +99,8 @@ func TestCutEverywhere(t *testing.T) {
 	}
 }
 
-// TestFlips flips every byte of header and tables of the small map, a byte of every int of its
-// items, and some of its data.
+// TestFlips flips three bytes of every int of header and tables of the small map, a byte of some of
+// its items, and some of its data.
 func TestFlips(t *testing.T) {
 	b, c := ownMaps(t)["ok_tiny.map"], formatstest.NewCache(t)
 	h := &mustRead(t, b).Header
@@ -109,6 +109,8 @@ func TestFlips(t *testing.T) {
 		case testing.Short() && n%41 != 0:
 			continue
 		case n >= h.dataAt() && n%61 != 0:
+			continue
+		case n < h.itemsAt() && n%4 == 2: // as far out of the file as the byte behind it
 			continue
 		case n >= h.itemsAt() && n < h.dataAt() && (n%4 != n/4%4 || n/4%5 != 0): // a byte of each fifth number
 			continue
@@ -340,7 +342,7 @@ func TestLongDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("inflates much")
 	}
-	const side, quads = 2100, 300_000
+	const side, quads = 1500, 150_000
 	w := &mapWriter{}
 	w.item(typeVersion, 1)
 	w.tileLayer("Tele", side, side, 2, -1, bytes.Repeat([]byte{1, 26}, side*side))

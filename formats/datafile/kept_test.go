@@ -167,7 +167,7 @@ func onePixel(t *testing.T, r, g, b byte) []byte {
 // TestForged changes what is kept of a map at random.
 func TestForged(t *testing.T) {
 	b := sample{level: oldLevel, version: "1"}.write()
-	nodestest.Forged(t, 40, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
+	nodestest.Forged(t, 20, func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 		src := formatstest.BytesInput("test.map", b, testTime)
 		formatstest.Keep(&src, shelf)
 		c := cache.New(64<<20, shelf)

@@ -222,7 +222,7 @@ func TestLargeChunk(t *testing.T) {
 		t.Skip("one goroutine, and long under the race detector")
 	}
 	for name, compression := range map[string]byte{"gzip": gzipped, "zstd": zstdLast, "stored": stored} {
-		b, _ := sample(layoutV3, 2, 8, 3000, true, func(w *writer) { w.interval, w.compression = 3000, compression })
+		b, _ := sample(layoutV3, 2, 8, 2500, true, func(w *writer) { w.interval, w.compression = 2500, compression })
 		r, small := openBytes(t, b), scanned(t, b)
 		text, _, err := r.chunkText(t.Context(), 0)
 		if err != nil {
@@ -333,7 +333,7 @@ func TestBombChunk(t *testing.T) {
 // that is known.
 func TestLargeChunkOfWindows(t *testing.T) {
 	nodestest.Long(t)
-	b, frames := sample(layoutV3, 2, 8, 4000, false, func(w *writer) { w.interval, w.compression = 4000, stored })
+	b, frames := sample(layoutV3, 2, 8, 2000, false, func(w *writer) { w.interval, w.compression = 2000, stored })
 	plain := openBytes(t, b)
 	text, err := shown(t, plain)
 	if err != nil {
@@ -350,7 +350,7 @@ func TestLargeChunkOfWindows(t *testing.T) {
 		_ = z.Flush() // so that it does not know how little that is, and asks for all of the window
 		_ = z.Close()
 		w := newWriter(layoutV3, 2, plain.Header.Players)
-		w.interval, w.compression = 4000, zstdLast
+		w.interval, w.compression = 2000, zstdLast
 		w.chunks = [][]byte{packed.Bytes()}
 		x := scanned(t, w.file())
 		if whole := x.Ticks == int64(len(frames)); codes(x) != problems || whole != (problems == "") {

@@ -19,7 +19,7 @@ func TestForgedButter(t *testing.T) {
 func TestButterPrefixes(t *testing.T) {
 	nodestest.Long(t)
 	bones, _ := sample(layoutV3, 2, 4, 130, true, func(w *writer) { w.interval, w.compression = 10, gzipped })
-	long, _ := sample(layoutV3, 2, 8, 1200, true, func(w *writer) { w.interval, w.compression = 1000, gzipped }) // chunks in parts
+	long, _ := sample(layoutV3, 2, 8, 400, true, func(w *writer) { w.interval, w.compression = 300, gzipped }) // longer than smallChunk
 	damaged := nodestest.Sample(t, "../../testdata/butter/damaged.txtar")
 	formatstest.Prefixes(t, NewButter(Options{}), bones, bones[:len(bones)-1000], append(bones, 7), long, damaged)
 }

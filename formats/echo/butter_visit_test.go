@@ -98,7 +98,7 @@ func TestRowsOfLongChunk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and long under the race detector")
 	}
-	const frames, players = 9000, 8
+	const frames, players = 5000, 8
 	b, _ := sample(layoutV2, 2, players, frames, false, func(w *writer) { w.interval, w.compression = frames, gzipped }) // no layout to look for
 	format, in, disk := NewButter(Options{}), formatstest.BytesInput("long.butter", b, time.Unix(1e9, 0)), memoryStore{}
 	formatstest.Keep(&in, disk)

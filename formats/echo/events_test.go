@@ -15,7 +15,7 @@ import (
 // More events than a text of 256 MiB has are shown, and no index fails for them.
 func TestManyEvents(t *testing.T) {
 	nodestest.Long(t)
-	const frames, players = 60, 3 * 255
+	const frames, players = 48, 3 * 255
 	name := strings.Repeat("a name of a player ", 400)
 	list := make([]Frame, frames)
 	for i := range list {

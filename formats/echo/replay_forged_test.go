@@ -47,7 +47,7 @@ func TestReplayPrefixes(t *testing.T) {
 // A pass that is made in stretches inflates once: nearly nothing of the file is read twice.
 func TestStretchesGoOn(t *testing.T) {
 	nodestest.Long(t)
-	const chunks = 56 // 7 KB each, deflated, so that two are less than what is left of a stretch
+	const chunks = 32 // 7 KB each, deflated, so that two are less than what is left of a stretch
 	text := textOf(chunks * chunkFrames)
 	for name, b := range map[string][]byte{"deflated": zipOf(t, text, zip.Deflate, "x"), "stored": zipOf(t, text, zip.Store, "x")} {
 		in := formatstest.BytesInput("sample", b, time.Unix(1e9, 0))

@@ -49,7 +49,7 @@ func restlessFrames(r *rand.Rand, n int) []Frame {
 
 // An index that goes on from that of fewer frames, saved or not, is that of one pass.
 func TestGoesOn(t *testing.T) {
-	for seed := range uint64(nodestest.Times(100, 10)) {
+	for seed := range uint64(nodestest.Times(60, 10)) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		frames := restlessFrames(r, 4*testInterval+7)
 		var earlier formats.Index

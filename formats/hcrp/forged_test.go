@@ -20,7 +20,7 @@ func TestForgedIndex(t *testing.T) {
 		"file": fileInput(b, len(b)), "small": fileInput(small.file(t), len(small.file(t))), "segments": dirInput(small.segments(t, 2)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			nodestest.Forged(t, nodestest.Times(25, 8), func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
+			nodestest.Forged(t, nodestest.Times(20, 8), func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
 				return openKept(t, keeping(Options{}), in, shelf)
 			})
 		})

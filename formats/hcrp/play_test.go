@@ -268,12 +268,12 @@ func BenchmarkPlay(b *testing.B) {
 	}
 }
 
-// TestPlayManyEvents plays a chunk of 300,000 events, or ten million with -all: a block has the
+// TestPlayManyEvents plays a chunk of 130,000 events, or ten million with -all: a block has the
 // first of them and counts the rest, and a search from the end ends.
 func TestPlayManyEvents(t *testing.T) {
 	nodestest.Long(t)
 	const most = math.MaxInt16 // of a tick
-	c := testChunk{ticks: 10}
+	c := testChunk{ticks: 4}
 	if *all {
 		c.ticks = 310
 	}

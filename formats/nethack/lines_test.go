@@ -193,7 +193,7 @@ func TestShortLinesTakeLittle(t *testing.T) {
 // chunk.
 func TestLongRowGroups(t *testing.T) {
 	nodestest.Long(t)
-	const commands, each = 40, 900 << 10
+	const commands, each = 24, 900 << 10
 	w := newGame("Agnes")
 	w.comp = plain
 	w.backup(testSave(60), 1)

@@ -169,11 +169,7 @@ func TestLiveGame(t *testing.T) {
 			}
 		})
 	}
-	deadline := time.Now().Add(2 * time.Second)
-	if testing.Short() {
-		deadline = time.Now().Add(200 * time.Millisecond)
-	}
-	for time.Now().Before(deadline) {
+	for range nodestest.Times(200, 20) {
 		for range 1 + g.rng.IntN(20) {
 			g.act()
 		}

@@ -136,7 +136,7 @@ func TestReadsOfExportsTouchTheirPiece(t *testing.T) {
 // What an export takes does not grow with the game.
 func TestExportsAreCharged(t *testing.T) {
 	nodestest.Long(t)
-	const ticks, most = 250 * castTicks, 6 << 20
+	const ticks, most = 200 * castTicks, 6 << 20
 	_, root, _, c := openHeroes(t, formatstest.BytesInput("game.nhgame", heroGame(ticks).Bytes(), testTime), 16<<20)
 	sum := 0
 	for _, name := range []string{"export/game.cast", "export/hero.csv"} {
@@ -204,7 +204,7 @@ func (s *countedStore) Load(ctx context.Context, name string) ([]byte, bool) {
 // other is read beside it.
 func TestLargeIndexStays(t *testing.T) {
 	nodestest.Long(t)
-	const budget, ticks = 1 << 20, 40
+	const budget, ticks = 1 << 20, 20
 	w := heroGame(ticks)
 	w.Write(bytes.Repeat([]byte("*\n"), 150_000))
 	shelf := &countedStore{}

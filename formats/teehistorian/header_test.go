@@ -186,7 +186,7 @@ func TestLongHeader(t *testing.T) {
 // A header of megabytes has the tree of any other, however many members and names of extensions it
 // has. What is made of it is counted before, and what stays is not much more than its text.
 func TestWideHeaders(t *testing.T) {
-	size := nodestest.Times(1<<20, 1<<18)
+	size := nodestest.Times(1<<19, 1<<18)
 	id := extensionID("mine@example.org")
 	for name, member := range map[string]string{
 		"members":  `,"%d":{}`,

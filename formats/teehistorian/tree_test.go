@@ -649,7 +649,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 	c := newCache(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range nodestest.Times(60, 6) {
+	for range nodestest.Times(40, 6) {
 		b := bytes.Clone(sample)
 		i := rnd.IntN(len(b))
 		b[i] ^= 1 << rnd.IntN(8)

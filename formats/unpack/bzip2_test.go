@@ -63,7 +63,7 @@ func TestBzip2(t *testing.T) {
 		}
 		step := 3
 		if name == "runs" || testing.Short() {
-			step = nodestest.Times(53, 211)
+			step = nodestest.Times(97, 211)
 		}
 		for bit := 0; bit < 8*len(packed); bit += step {
 			b := bytes.Clone(packed)

@@ -26,13 +26,13 @@ func TestFractions(t *testing.T) {
 			}
 		}
 	}
-	for n := range nodestest.Places(1<<17, 37) { // from 0 to 16
+	for n := 0; n < 1<<17; n += nodestest.Times(3, 111) { // from 0 to 16
 		hold(float64(n) / fractionUnit)
 		hold(1024 - float64(n)/fractionUnit)
 	}
 	hold(math.MaxFloat64)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range nodestest.Times(1<<17, 1<<12) {
+	for range nodestest.Times(1<<16, 1<<12) {
 		hold(math.Ldexp(float64(r.IntN(1<<24)), -r.IntN(16)))
 	}
 }

@@ -146,8 +146,8 @@ func FuzzRead(f *testing.F) {
 // order.
 func TestJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 700, columnar.GroupRows - 1, columnar.GroupRows}), 1, 6).Draw(t, "sizes")
-		if rapid.IntRange(0, 20).Draw(t, "huge") == 0 {
+		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 700, columnar.GroupRows - 1, columnar.GroupRows}), 1, 4).Draw(t, "sizes")
+		if rapid.IntRange(0, 40).Draw(t, "huge") == 0 {
 			sizes = append(sizes, columnar.MaxGroupRows+rapid.IntRange(-2, 2).Draw(t, "more"), 5)
 		}
 		want, got := rowcount.New(columns), rowcount.New(columns)
