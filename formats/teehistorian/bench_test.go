@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,22 +27,27 @@ var benchSize = flag.Int64("size", 64, "size of the recording in benchmarks, in 
 // that its records can be repeated.
 const busyRecording = "../../testdata/archive/teehistorian/busy-20.1.teehistorian.xz"
 
+// readBusy returns the busy recording.
 func readBusy(tb testing.TB) []byte {
 	tb.Helper()
-	stored, err := os.ReadFile(busyRecording)
+	b, err := busy()
 	if err != nil {
 		tb.Fatal(err)
+	}
+	return bytes.Clone(b)
+}
+
+var busy = sync.OnceValues(func() ([]byte, error) {
+	stored, err := os.ReadFile(busyRecording)
+	if err != nil {
+		return nil, err
 	}
 	r, err := xz.NewReader(bytes.NewReader(stored), 0)
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
-}
+	return io.ReadAll(r)
+})
 
 // A repeated is a recording with the header of another and its records many times.
 type repeated struct {
