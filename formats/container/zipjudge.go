@@ -31,9 +31,10 @@ func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) er
 		if err != nil && !damaged(err) {
 			return err
 		}
-		if places = append(places, 0); err == nil && before.End == dir.Base {
-			places = append(places, before.Base)
+		if err == nil && before.End == dir.Base { // it may hold nothing, and others lie before it
+			return &formats.Error{Format: "zip", Offset: before.Base, Err: errNeighbour}
 		}
+		places = append(places, 0)
 	}
 	if dir.Count == 0 { // the end may be all that is left of a directory
 		f, err := (&zipScan{r: src.At(ctx), size: dir.Base}).file(ctx, 0)
