@@ -64,20 +64,12 @@ type Archive struct {
 	kinds      *cache.Memo[kindKey, kind]
 	unpacked   *cache.Memo[recordingKey, *plainInput]
 	recordings *recordings.Store[recordingKey]
-	broken     *cache.Memo[recordingKey, *NotOpenError] // of those that do not open
+	trees      *cache.Memo[recordingKey, nodes.Dir] // they stay when the memory of a large recording is given up
 	lists      *cache.Memo[containerKey, *memberList]
 	containers *cache.Memo[containerKey, nodes.Dir]
 	depth      int             // containers around it
 	container  *container.Tree // the innermost one of them, which tree is; nil: none
 }
-
-// A NotOpenError says why a recording does not open.
-type NotOpenError struct {
-	formats.Problem
-	dir nodes.Dir // what is shown of it
-}
-
-func (e *NotOpenError) Error() string { return e.Message }
 
 // warn logs a message about a file once per version of it, as far back as
 // maxWarned remembers.

@@ -150,7 +150,7 @@ func (a *Archive) listOf(ctx context.Context, k containerKey, u *plainInput, rea
 	}
 	a.warn(k.path, k.v, "archive does not open", "format", k.format(), "err", err)
 	p := openProblem(ctx, l.src, err, u.hurt)
-	l.problems, l.broken = []formats.Problem{p}, brokenDir(l.src, k.format(), p)
+	l.problems, l.broken = []formats.Problem{p}, broken(l.src, k.format(), p)
 	return l, treeCost, nil
 }
 

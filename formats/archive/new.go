@@ -35,7 +35,7 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 	a.unpack = unpack.New(a.openFiles, c, unpack.Options{Disk: opt.Disk, Log: a.log, Nested: depth > 0})
 	a.unpacked = cache.NewMemo(c, a.loadUnpacked)
 	a.recordings = recordings.NewStore(c, a.log, a.recordingOf)
-	a.broken = cache.NewMemo[recordingKey, *NotOpenError](c, nil)
+	a.trees = cache.NewMemo(c, a.open)
 	a.lists = a.newLists()
 	a.containers = cache.NewMemo(c, func(ctx context.Context, k containerKey) (nodes.Dir, int64, error) {
 		return a.loadContainer(ctx, k, c)

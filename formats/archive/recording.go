@@ -10,7 +10,6 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
-	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
 	"recfs/nodes"
@@ -18,48 +17,9 @@ import (
 
 func (r recording) format() formats.Format { return r.a.list[r.key.format] }
 
-// tree returns what its format makes of it. Of one that does not open that is raw and error.txt.
+// tree returns what its format makes of it.
 func (r recording) tree(ctx context.Context) (nodes.Dir, error) {
-	o, err := r.open(ctx)
-	if broken, ok := errors.AsType[*NotOpenError](err); ok {
-		return broken.dir, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return o.Dir, nil
-}
-
-// open opens it once for all callers. The error of one that is damaged too badly is a NotOpenError;
-// another one is that of a source that could not be read, which may be better next time.
-func (r recording) open(ctx context.Context) (*recordings.Opened, error) {
-	if broken, ok := r.a.broken.Peek(r.key); ok {
-		return nil, broken
-	}
-	o, err := r.a.recordings.Get(ctx, r.key)
-	if err == nil || ctx.Err() != nil || notSaved(err) {
-		return o, err
-	}
-	if unread, ok := errors.AsType[*formats.UnreadError](err); ok {
-		return nil, unread.Err
-	}
-	broken, failed := r.a.broken.GetFrom(ctx, r.key, func(ctx context.Context, k recordingKey) (*NotOpenError, int64, error) {
-		name := r.format().Name
-		r.a.warn(k.path, k.v, "recording does not open", "format", name, "err", err)
-		src, _ := r.a.source(k)
-		var hurt unpack.DamageFunc
-		if r.a.wrapped(k) {
-			if u, err := r.a.unpacked.Get(ctx, k); err == nil {
-				src, hurt = u.src, u.hurt
-			}
-		}
-		p := openProblem(ctx, src, err, hurt)
-		return &NotOpenError{p, brokenDir(src, name, p)}, treeCost, nil
-	})
-	if failed != nil {
-		return nil, failed
-	}
-	return nil, broken
+	return r.a.trees.Get(ctx, r.key)
 }
 
 func (r recording) deep() bool { return true }
@@ -169,6 +129,31 @@ func (k recordingKey) stamp() formats.Stamp {
 // stream: its header and tables. What is bigger, its format keeps in Memos of its own.
 const treeCost = 16 << 10
 
+// open opens a recording. A recording that is damaged too badly is shown as raw and error.txt; the
+// error is only for a source that could not be read, which may be better next time.
+func (a *Archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
+	f := a.list[k.format]
+	o, err := a.recordings.Get(ctx, k)
+	unread := (*formats.UnreadError)(nil)
+	switch {
+	case err == nil:
+		return o.Dir, treeCost, nil
+	case ctx.Err() != nil || notSaved(err):
+		return nil, 0, err
+	case errors.As(err, &unread):
+		return nil, 0, unread.Err
+	}
+	a.warn(k.path, k.v, "recording does not open", "format", f.Name, "err", err)
+	src, _ := a.source(k)
+	var hurt unpack.DamageFunc
+	if a.wrapped(k) {
+		if u, err := a.unpacked.Get(ctx, k); err == nil {
+			src, hurt = u.src, u.hurt
+		}
+	}
+	return broken(src, f.Name, openProblem(ctx, src, err, hurt)), treeCost, nil
+}
+
 // notSaved reports whether err only says that what was asked for would have to be made, or with
 // more memory: that is no damage, and another time it is made.
 func notSaved(err error) bool {
@@ -258,8 +243,14 @@ func (r watchedReader) ReadAt(ctx context.Context, p []byte, off int64) (int, er
 	return n, err
 }
 
-// brokenDir returns the tree of a source that does not open.
-func brokenDir(src formats.Input, format string, p formats.Problem) nodes.Dir {
+// A brokenDir is the tree of a recording that does not open.
+type brokenDir struct {
+	nodes.Dir
+	problem formats.Problem
+}
+
+// broken returns the tree of a source that does not open.
+func broken(src formats.Input, format string, p formats.Problem) brokenDir {
 	var raw nodes.Entry
 	if src.ReaderAt == nil {
 		var files []nodes.Entry
@@ -270,5 +261,5 @@ func brokenDir(src formats.Input, format string, p formats.Problem) nodes.Dir {
 	} else {
 		raw = src.RawEntry()
 	}
-	return nodes.List(raw, nodes.Entry{Name: "error.txt", File: nodes.Bytes(p.ErrorText(format))})
+	return brokenDir{nodes.List(raw, nodes.Entry{Name: "error.txt", File: nodes.Bytes(p.ErrorText(format))}), p}
 }

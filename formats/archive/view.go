@@ -193,10 +193,22 @@ func (r Recording) Segments() (files []source.FileKey, ok bool) {
 // Tree returns the tree that its format makes of it. Options.Indexed does not hear of it.
 func (r Recording) Tree(ctx context.Context) (nodes.Dir, error) { return r.r.tree(ctx) }
 
+// A NotOpenError says why a recording does not open.
+type NotOpenError struct{ formats.Problem }
+
+func (e *NotOpenError) Error() string { return e.Message }
+
 // Open opens it once for all callers. The error of a recording that does not open is a
 // [NotOpenError].
 func (r Recording) Open(ctx context.Context) (*recordings.Opened, error) {
-	return r.r.open(ctx)
+	dir, err := r.Tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b, ok := dir.(brokenDir); ok {
+		return nil, &NotOpenError{b.problem}
+	}
+	return r.r.a.recordings.Get(ctx, r.r.key)
 }
 
 // Summary returns what a person wants to know first, for which the index is made if there is none:

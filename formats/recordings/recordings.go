@@ -125,8 +125,8 @@ func OpenOne(ctx context.Context, src Source, c *cache.Cache, log *slog.Logger) 
 	return NewStore(c, log, func(struct{}) Source { return src }).Get(ctx, struct{}{})
 }
 
-// openCost is what an Opened counts for with its tree, besides its head.
-const openCost = 18 << 10
+// openCost is what an Opened counts for besides its head.
+const openCost = 2 << 10
 
 func (s *Store[K]) open(ctx context.Context, k K) (o *Opened, cost int64, err error) {
 	src := s.source(k)
