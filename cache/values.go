@@ -16,8 +16,9 @@ type values struct {
 	gone  []*Held   // of values that were forgotten
 }
 
-// valueCost is what a value counts for besides its bytes.
-const valueCost = 64
+// valueCost is what a value counts for besides its bytes: itself, its key, and its places in the
+// map, in the order and in the account. A small value of a small key takes 210 bytes in all.
+const valueCost = 256
 
 type value struct {
 	key  key
