@@ -237,7 +237,7 @@ func TestManyGoToTheFile(t *testing.T) {
 	dir := t.TempDir()
 	disk := cache.NewDisk(dir, 256<<20, nil)
 	sink := NewSink(disk, "list")
-	base := manyRecords(25_000)
+	base := manyRecords(nodestest.Times(50_000, 25_000))
 	for i := range base {
 		base[i].Pending = fmt.Sprintf("%x", sha256.Sum256([]byte(base[i].Path)))
 	}
@@ -264,7 +264,7 @@ func TestManyGoToTheFile(t *testing.T) {
 
 // Where the file cannot be written all stays in memory.
 func TestFullDisk(t *testing.T) {
-	pages, base := newPages(t), manyRecords(nodestest.Times(25_000, 10_000))
+	pages, base := newPages(t), manyRecords(nodestest.Times(50_000, 10_000))
 	for i := range base {
 		base[i].Pending = fmt.Sprintf("%x", sha256.Sum256([]byte(base[i].Path)))
 	}
