@@ -40,7 +40,13 @@ func (o Options) readHead(ctx context.Context, _ formats.Input, saved []byte) (f
 }
 
 // Memory is about what the header keeps alive.
-func (h *header) Memory() int64 { return int64(len(h.json) + identCost/2*len(h.idents) + 512) }
+func (h *header) Memory() int64 {
+	n := len(h.json) + identCost/2*len(h.idents) + 1024
+	for _, value := range h.values {
+		n += len(value)
+	}
+	return int64(n)
+}
 
 // scan is the Scan of the format.
 func scan(ctx context.Context, in formats.Input, head formats.Head, earlier formats.Index) (formats.Index, error) {
@@ -72,7 +78,7 @@ func (x *index) Reach(string) int64 { return x.bytes }
 // summary is the Summary of the format.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*header)
-	v, _ := h.values()
+	v := h.values
 	s := formats.Summary{Version: v.version(), HeaderProblems: slices.Values(h.problems()), Start: h.began.Time}
 	if isString(v["map_name"]) {
 		s.Map = new(v.text("map_name"))

@@ -216,8 +216,7 @@ const minor16 = 3
 
 // isBefore16 reports whether the recording is of a server before 16.0.
 func (h *header) isBefore16() bool {
-	v, _ := h.values()
-	minor, err := strconv.Atoi(v.plain("version_minor"))
+	minor, err := strconv.Atoi(h.values.plain("version_minor"))
 	return err != nil || minor < minor16
 }
 
@@ -225,8 +224,7 @@ var majorVersion = regexp.MustCompile(`^[^,]*, *(\d{1,9})`)
 
 // serverMajor returns the version of the server, 20 for "0.6 …, 20.0.1", 0 if it is not known.
 func (h *header) serverMajor() int {
-	v, _ := h.values()
-	m := majorVersion.FindStringSubmatch(v.text("server_version"))
+	m := majorVersion.FindStringSubmatch(h.values.text("server_version"))
 	if m == nil {
 		return 0
 	}
@@ -236,7 +234,7 @@ func (h *header) serverMajor() int {
 
 // demoHeader returns the header of a demo.
 func (h *header) demoHeader(id demoID, markers []int32) []byte {
-	v, _ := h.values()
+	v := h.values
 	d := &demo.Header{
 		Map: v.text("map_name"), Follows: id.follow != noStay, First: id.first, Last: id.last,
 		Start: h.began.Time, Markers: markers,

@@ -45,6 +45,7 @@ type header struct {
 	idents []ident
 	start  int64 // offset of the first record
 
+	values   values    // those of shownKeys
 	version1 bool      // the records are those of version 1
 	began    startTime // in UTC
 }
@@ -67,7 +68,7 @@ func readHeader(ctx context.Context, r io.ReaderAt, limit int64) (*header, error
 	if err := h.charge(ctx, ',', identCost); err != nil {
 		return nil, err
 	}
-	v, err := h.values()
+	v, err := readValues(text)
 	if err != nil {
 		return nil, formats.Corrupt(name, int64(len(magic)), "the header is not a JSON object: %v", jsonenc.Explain(err))
 	}
@@ -87,6 +88,12 @@ func readHeader(ctx context.Context, r io.ReaderAt, limit int64) (*header, error
 	}
 	slices.SortFunc(h.idents, func(a, b ident) int { return bytes.Compare(a.id[:], b.id[:]) })
 	h.idents = slices.Clip(h.idents)
+	h.values = values{}
+	for _, key := range shownKeys {
+		if value, ok := v[key]; ok {
+			h.values[key] = value
+		}
+	}
 	for _, layout := range startLayouts {
 		if t, err := time.Parse(layout, v.text("start_time")); err == nil && formats.HasDate(t) {
 			h.began = startTime{new(t.UTC())}
@@ -135,9 +142,13 @@ func (h *header) charge(ctx context.Context, mark byte, each int) error {
 // is repeated, the last one counts.
 type values map[string]json.RawMessage
 
-// values returns those of the header. The error says why that is no object.
-func (h *header) values() (v values, err error) {
-	b := h.json
+// shownKeys are the keys that are asked for once a recording is open.
+var shownKeys = [...]string{
+	"version", "version_minor", "map_name", "map_crc", "map_sha256", "server_name", "server_version", "game_type",
+}
+
+// readValues returns those of a header. The error says why that is no object.
+func readValues(b []byte) (v values, err error) {
 	if !utf8.Valid(b) {
 		b = []byte(cleanText(b))
 	}

@@ -107,7 +107,7 @@ func TestFormatVersion(t *testing.T) {
 		h, err := readHeader(t.Context(), bytes.NewReader(headed(text).b), 0)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
-		} else if v, _ := h.values(); v.version() != want {
+		} else if v := h.values; v.version() != want {
 			t.Errorf("%s: %q, want %q", text, v.version(), want)
 		}
 	}

@@ -22,9 +22,8 @@ func (t *tree) headerJSON(ctx context.Context) (any, error) {
 	if err := t.header.charge(ctx, ':', memberCost); err != nil {
 		return nil, err
 	}
-	v, _ := t.header.values()
 	return formats.HeaderDocument[json.RawMessage]{
-		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: v.version()},
+		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: t.header.values.version()},
 		Source:     t.Info(), Header: t.header.appendJSON(nil), Problems: t.header.problems(),
 	}, nil
 }
@@ -246,8 +245,7 @@ const maxMap = 64 << 20
 // has the name and the SHA-256 that the header tells, and lies there or in maps. Without one,
 // content is nil.
 func findMap(ctx context.Context, beside formats.Folder, h *header) (content []byte, at string) {
-	v, _ := h.values()
-	name, sum := v.text("map_name"), strings.ToLower(v.text("map_sha256"))
+	name, sum := h.values.text("map_name"), strings.ToLower(h.values.text("map_sha256"))
 	if beside == nil || name == "" || sum == "" || strings.Contains(name, "/") {
 		return nil, ""
 	}
