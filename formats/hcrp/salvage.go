@@ -31,11 +31,12 @@ func (r *Reader) salvage() *salvageSource {
 func (r *Reader) salvageBeside(chunks []int32) *salvageSource {
 	s := r.newSalvage()
 	r.sort(chunks, func(e *packedEntry) int64 { return e.raw })
-	for _, f := range r.parts() {
-		for _, n := range chunks {
-			if p := r.place(int(n)); p.segment == f.segment && p.offset >= f.offset {
+	i := 0
+	for _, f := range r.parts() { // in the order of places, too
+		for ; i < len(chunks) && r.place(int(chunks[i])).segment <= f.segment; i++ {
+			if p := r.place(int(chunks[i])); p.segment == f.segment && p.offset >= f.offset {
 				s.gaps = append(s.gaps, gap{f.place, p.offset})
-				f.offset = p.offset + r.Entry(int(n)).Stored
+				f.offset = p.offset + r.Entry(int(chunks[i])).Stored
 			}
 		}
 		s.gaps = append(s.gaps, f)
