@@ -63,7 +63,7 @@ func SizeError(announced, got int64) error {
 // Func returns a File whose bytes are made to learn their number, too. It
 // calls content for every Size and Open, so a costly one belongs in a Memo.
 func Func(content func(context.Context) ([]byte, error)) File {
-	return &openedFile{func(ctx context.Context) (Content, error) { return made(content(ctx)) }}
+	return Opened(func(ctx context.Context) (Content, error) { return made(content(ctx)) })
 }
 
 type openedFile struct {

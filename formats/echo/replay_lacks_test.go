@@ -257,16 +257,7 @@ func TestReplayYears(t *testing.T) {
 			t.Errorf("%s does not have %s:\n%.300s", name, want, got)
 		}
 	}
-	in := formatstest.BytesInput("x", []byte(text), time.Time{})
-	h, err := openReplay(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := scanReplay(t.Context(), in, h, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := replaySummary(t.Context(), formats.Recording{Input: in, Head: h}, x)
+	s, err := summaryOfText(t, text)
 	if err != nil || s.Start != nil || s.Duration != nil {
 		t.Errorf("start %v, duration %v, %v", s.Start, s.Duration, err)
 	}
@@ -280,6 +271,15 @@ func TestReplayPlayers(t *testing.T) {
 	} {
 		text += stamp + "\t" + long(`"blue_points":1.5,"orange_points":2.0,"teams":`+teams) + "\n"
 	}
+	s, err := summaryOfText(t, text)
+	if want := []string{"a", "c", "b"}; err != nil || !slices.Equal(s.Players, want) {
+		t.Errorf("players %q, %v, want %q", s.Players, err, want)
+	}
+}
+
+// summaryOfText returns the summary of a text of frames with its index.
+func summaryOfText(t *testing.T, text string) (formats.Summary, error) {
+	t.Helper()
 	in := formatstest.BytesInput("x", []byte(text), time.Time{})
 	h, err := openReplay(t.Context(), in)
 	if err != nil {
@@ -289,8 +289,5 @@ func TestReplayPlayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := replaySummary(t.Context(), formats.Recording{Input: in, Head: h}, x)
-	if want := []string{"a", "c", "b"}; err != nil || !slices.Equal(s.Players, want) {
-		t.Errorf("players %q, %v, want %q", s.Players, err, want)
-	}
+	return replaySummary(t.Context(), formats.Recording{Input: in, Head: h}, x)
 }
