@@ -35,6 +35,15 @@ func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) er
 			return &formats.Error{Format: "zip", Offset: before.Base, Err: errNeighbour}
 		}
 		places = append(places, 0)
+		if err == nil { // something may stand between the two
+			first, err := zipfile.ReadEntry(io.NewSectionReader(src.At(ctx), before.At, before.Size), before.Base)
+			switch {
+			case err == nil:
+				places = append(places, first.Header)
+			case err != io.EOF && !zipfile.IsBadEntry(err):
+				return err
+			}
+		}
 	}
 	if dir.Count == 0 { // the end may be all that is left of a directory
 		f, err := (&zipScan{r: src.At(ctx), size: dir.Base}).file(ctx, 0)

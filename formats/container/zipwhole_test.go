@@ -169,6 +169,7 @@ func TestZipNeighbours(t *testing.T) {
 		"before":             {append(bytes.Clone(one), two...), "another"},
 		"behind":             {append(bytes.Clone(one), two[:len(two)-30]...), "another"},
 		"both behind":        {slices.Concat(program, one, two), "another"},
+		"text between":       {slices.Concat(program, one, program, two), "another"},
 		"nothing between":    {slices.Concat(program, one, []byte(end), two), "another"},
 		"an end alone":       {slices.Concat(program, one[:directory], []byte(end)), ""},
 		"an end as comment":  {commented, ""},

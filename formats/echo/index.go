@@ -152,15 +152,15 @@ func (x *Index) Summarize(format string, s *formats.Summary) (players []string) 
 // names of all players.
 func (x *Index) addResult(s *formats.Summary) (players []string) {
 	var scores struct {
-		Blue   *int `json:"blue_points"`
-		Orange *int `json:"orange_points"`
+		Blue   *float64 `json:"blue_points"`
+		Orange *float64 `json:"orange_points"`
 		Goals  []struct {
 			Scorer string `json:"person_scored"`
 			Points int    `json:"point_amount"`
 		} `json:"goals"`
 		Players []struct{ Name, Team string } `json:"players"`
 	}
-	err := json.Unmarshal(x.Scores, &scores) // which goes on behind points that are no integers
+	err := json.Unmarshal(x.Scores, &scores) // which goes on behind points that are no numbers
 	for _, p := range scores.Players {
 		if p.Name != "" {
 			players = append(players, p.Name)
@@ -169,7 +169,7 @@ func (x *Index) addResult(s *formats.Summary) (players []string) {
 	if err != nil || scores.Blue == nil || scores.Orange == nil {
 		return players
 	}
-	s.Details.Add("score", fmt.Sprintf("blue %d, orange %d", *scores.Blue, *scores.Orange))
+	s.Details.Add("score", fmt.Sprintf("blue %v, orange %v", *scores.Blue, *scores.Orange))
 	var goals []string
 	for _, g := range scores.Goals {
 		goals = append(goals, fmt.Sprintf("%s %d", g.Scorer, g.Points))
@@ -184,7 +184,7 @@ func (x *Index) addResult(s *formats.Summary) (players []string) {
 		}
 		s.Details.Add(team, strings.Join(names, ", "))
 	}
-	s.Result = fmt.Sprintf("%d:%d, %s against %s", *scores.Blue, *scores.Orange, s.Details.Text("blue"), s.Details.Text("orange"))
+	s.Result = fmt.Sprintf("%v:%v, %s against %s", *scores.Blue, *scores.Orange, s.Details.Text("blue"), s.Details.Text("orange"))
 	if len(goals) > 0 {
 		s.Result += ", goals " + strings.Join(goals, ", ")
 	}

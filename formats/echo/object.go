@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -96,6 +97,10 @@ func (o *object[T]) read(r *lineParser, v *T, l *Lacks) {
 	next := 0
 	for key := range r.Members() {
 		i := o.place(key[1:len(key)-1], next)
+		if i < 0 && bytes.IndexByte(key, '\\') >= 0 {
+			text, _ := ParseText(key)
+			i = o.place([]byte(text), next)
+		}
 		if i < 0 {
 			r.Value()
 			continue

@@ -243,14 +243,19 @@ func matchReplay(head []byte) bool {
 	return startsLine(start[:n])
 }
 
-// startsLine reports whether b begins with the start of a frame's line, blank lines aside.
+// startsLine reports whether a line of a frame starts in b, where the lines before it may be
+// anything.
 func startsLine(b []byte) bool {
-	b = bytes.TrimLeft(withoutMark(b), "\r\n")
-	if len(b) < stampLen+2 || b[stampLen] != '\t' || b[stampLen+1] != '{' {
-		return false
+	for line := range bytes.Lines(withoutMark(b)) {
+		line = bytes.TrimLeft(line, "\r")
+		if len(line) < stampLen+2 || line[stampLen] != '\t' || line[stampLen+1] != '{' {
+			continue
+		}
+		if _, ok := parseStamp(line[:stampLen]); ok {
+			return true
+		}
 	}
-	_, ok := parseStamp(b[:stampLen])
-	return ok
+	return false
 }
 
 // withoutMark returns the text without a byte order mark.

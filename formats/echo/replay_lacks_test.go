@@ -275,6 +275,9 @@ func TestReplayPlayers(t *testing.T) {
 	if want := []string{"a", "c", "b"}; err != nil || !slices.Equal(s.Players, want) {
 		t.Errorf("players %q, %v, want %q", s.Players, err, want)
 	}
+	if got, want := s.Details.Text("score"), "blue 1.5, orange 2"; got != want {
+		t.Errorf("score %q, want %q", got, want)
+	}
 }
 
 // summaryOfText returns the summary of a text of frames with its index.

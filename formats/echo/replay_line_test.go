@@ -110,6 +110,7 @@ func TestReplayFrameValues(t *testing.T) {
 		{`"game_status":"","disc":{"x":1},"pause":{"x":1}`, func(f *replayFrame) any { return f.Has }, HasStatus | HasDisc},
 		{`"disc":[],"pause":[],"last_throw":null`, func(f *replayFrame) any { return f.Has }, Has(0)},
 		{`"game_status":"p\u00e9"`, func(f *replayFrame) any { return f.Status }, "pé"},
+		{`"game\u005fstatus":"p","disc":{"bounce_coun\u0074":3}`, func(f *replayFrame) any { return [2]any{f.Status, f.Bounces} }, [2]any{"p", int64(3)}},
 		{`"game_status":7`, func(f *replayFrame) any { return f.Status }, ""},
 		{`"blue_points":1.5,"blue_points":2.5`, func(f *replayFrame) any { return f.Points[0] }, float32(2.5)},
 		{`"blue_points":3.0,"orange_points":"4"`, func(f *replayFrame) any { return f.Points }, [2]float32{3, 0}},

@@ -225,6 +225,7 @@ func TestMatchReplay(t *testing.T) {
 		want bool
 	}{
 		"text": {text, true}, "blank lines": {append([]byte("\r\n\n"), text...), true}, "marked text": {append([]byte("\ufeff"), text...), true}, "prose": {[]byte("2022 was a good year"), false},
+		"the end of a line before": {append([]byte(`"err_code":0}`+"\r\n"), text...), true}, "no line before": {append([]byte("x"), text[:100]...), false},
 		"stored": {zipOf(t, text, zip.Store, "x"), true}, "deflated": {zipOf(t, text, zip.Deflate, "x"), true},
 		"by name": {zipOf(t, nil, zip.Store, "x.echoreplay"), true}, "other zip": {zipOf(t, []byte("hello"), zip.Deflate, "x.txt"), false},
 		"nothing": {nil, false}, "cut zip": {[]byte("PK\x03\x04"), false},
