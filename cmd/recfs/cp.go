@@ -93,6 +93,9 @@ func (c *copier) source(ctx context.Context, a *archive, name, target string) er
 		return err
 	}
 	c.copies[target] = name
+	if at, _, err := splitPath(sourceOf(name)); err == nil && !remote.IsURL(name) {
+		c.from, _ = os.Stat(at)
+	}
 	return c.copyTo(ctx, name, entry, target)
 }
 
@@ -134,6 +137,7 @@ type copier struct {
 	parents   bool // copies have the whole paths of their sources
 	asJSON    bool
 	copies    map[string]string // names of sources, by where they are copied to
+	from      os.FileInfo       // the source that is being copied
 	within    bool              // a recording, whose files count together
 	full      bool              // there is no room for another file
 	swept     bool              // nothing is left of processes that were killed
@@ -175,12 +179,14 @@ func (c *copier) copyTo(ctx context.Context, name string, e nodes.Entry, target 
 }
 
 func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) {
-	var err error
+	old, err := into.Lstat(target)
 	switch {
 	case c.full:
 		return
 	case ctx.Err() != nil:
 		err = ctx.Err()
+	case err == nil && os.SameFile(old, c.from):
+		err = fmt.Errorf("%s is the source", filepath.Join(into.Name(), target))
 	case e.Dir != nil:
 		err = c.copyCounted(ctx, name, e, into, target)
 	case e.Type() == iofs.ModeSymlink:

@@ -149,11 +149,17 @@ func (q *demoRequest) makeBest(ctx context.Context, e *env, a *archive, dir stri
 	if err := os.MkdirAll(q.output, 0o777); err != nil {
 		return notWritten(q.output, err)
 	}
+	made := map[string]string{} // maps, by their demos
 	runs := slices.DeleteFunc(f.found, func(r finishedRun) bool { return r.Demo == "" })
 	for _, r := range slices.CompactFunc(runs, func(a, b finishedRun) bool { return a.Map == b.Map }) {
 		demo, err := a.resolve(ctx, sourceOf(r.Demo))
 		if err == nil {
 			one := demoRequest{output: filepath.Join(q.output, nodes.SafeName(r.Map)+".demo")}
+			if first, ok := made[one.output]; ok {
+				f.fail(r.Demo, fmt.Errorf("%s is the demo of the map %q already", one.output, first))
+				continue
+			}
+			made[one.output] = r.Map
 			err = one.write(ctx, e, r.Path, demo, fmt.Sprintf("%s finished in %.2f s", r.Player, float64(r.TimeMS)/1000))
 		}
 		if err != nil {
