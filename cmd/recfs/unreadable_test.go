@@ -75,3 +75,38 @@ func TestUnreadablePattern(t *testing.T) {
 		}
 	}
 }
+
+// An export does not take for empty what it may not read of an earlier one: rows of recordings that
+// are gone are there alone.
+func TestExportUnreadable(t *testing.T) {
+	tiny := readSamples(t)[2]
+	if !withoutRights(t) {
+		return
+	}
+	t.Chdir(t.TempDir())
+	must(t, os.Mkdir("a", 0o755))
+	for _, name := range []string{"a/x.hcrp", "a/y.hcrp"} {
+		must(t, os.WriteFile(name, tiny, 0o644))
+	}
+	export := func() (code int, told string) {
+		var out bytes.Buffer
+		code = run(&env{stdout: &out, stderr: &out}, []string{"recfs", "export", "--cache-disk=0", "--table=markers", "tables", "a", "out"})
+		return code, out.String()
+	}
+	if code, told := export(); code != exitOK {
+		t.Fatal(code, told)
+	}
+	must(t, os.Remove("a/y.hcrp"))
+	for shut, stays := range map[string]string{"out/recordings.parquet": "out/recordings.parquet", "out/hcrp/markers/y.hcrp.parquet": "out/hcrp/markers.parquet"} {
+		before, err := os.ReadFile(stays)
+		must(t, err)
+		must(t, os.Chmod(shut, 0))
+		if code, told := export(); code != exitFailed || !strings.Contains(told, shut+": permission denied\n") {
+			t.Errorf("%s: exit code %d\n%s", shut, code, told)
+		}
+		must(t, os.Chmod(shut, 0o644))
+		if after, err := os.ReadFile(stays); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s: %s is another one, %v", shut, stays, err)
+		}
+	}
+}

@@ -315,7 +315,7 @@ func (x *writesTest) reset() {
 	for _, name := range x.old {
 		name = filepath.Join(x.dir, name)
 		must(x.T, os.MkdirAll(filepath.Dir(name), 0o777))
-		must(x.T, os.WriteFile(name, []byte("old"), 0o666))
+		must(x.T, os.WriteFile(name, []byte("-- recfs: old"), 0o666)) // as views.sql begins
 		must(x.T, os.Link(name, name+".snapshot"))
 	}
 }

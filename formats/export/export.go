@@ -63,6 +63,11 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 			f.Same, f.Err = r.isSame(lineOf(m), r.made(o), func() (string, error) { return sumOf(ctx, o) })
 		}
 		if !f.Same && f.Err == nil {
+			if f.Err = mayReplace(f.File); f.Err != nil {
+				f.Err = fmt.Errorf("%s: %w", f.File, f.Err)
+			}
+		}
+		if !f.Same && f.Err == nil {
 			f.Err = x.write(ctx, f, t, r, o)
 		}
 		files = append(files, *f)

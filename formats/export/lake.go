@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -117,8 +118,14 @@ func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []colu
 		columns = wide
 		p.addTo(all)
 	}
+	var failed error
+	pass := func(file string, err error) {
+		if why := unread(err); why != nil {
+			failed = fmt.Errorf("%s: %w", file, why)
+		}
+	}
 	if l.To.form.Merge {
-		parts, _, err := d.findParts(l.To.form.By, Shard{1, 1}, ignoreAlien)
+		parts, _, err := d.findParts(l.To.form.By, Shard{1, 1}, pass)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -127,17 +134,20 @@ func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []colu
 				take(p)
 			}
 		}
-		return all, columns, nil
+		return all, columns, failed
 	}
 	err = d.each(func(name string) {
-		if p, err := openOwn(d, name); err == nil {
+		p, err := openOwn(d, name)
+		if err == nil {
 			take(p)
+		} else {
+			pass(filepath.Join(d.path, name), err)
 		}
 	})
 	if errors.Is(err, iofs.ErrNotExist) {
 		err = nil
 	}
-	return all, columns, err
+	return all, columns, cmp.Or(err, failed)
 }
 
 // addTo adds the rows of a part.
@@ -208,8 +218,13 @@ func (l *Lake) replace(name string, write func(out io.WriterAt) error) error {
 
 // write writes a file.
 func (l *Lake) write(name string, write func(out io.WriterAt) error) error {
+	if err := mayReplace(name); err != nil {
+		l.Alien(name, err)
+		return nil
+	}
 	return writeFile(name, l.Mode, func(out *outfile.File) error {
 		out.Limit(l.Mode)
+		out.Durable = true // it may have rows of recordings that are gone
 		return write(out)
 	})
 }
@@ -311,12 +326,18 @@ func (n *rowCount) append(w *parquet.Writer, b *columnar.Batch) error {
 // keep writes the rows of a file whose recordings were not seen.
 func (n *rowCount) keep(w *parquet.Writer, name string, seen Places, goes func(format string) bool) error {
 	r, closeFile, err := openRows(name)
+	if unread(err) != nil {
+		return err
+	}
 	if err != nil || !r.Same(catalogue.Columns()) {
 		return nil //nolint:nilerr // there is none, or none that is ours
 	}
 	defer closeFile()
 	for g := range r.Groups() {
 		all, err := r.ReadRows(g, 0, catalogue.Columns())
+		if unread(err) != nil {
+			return err
+		}
 		if err != nil {
 			return nil //nolint:nilerr // it is damaged
 		}

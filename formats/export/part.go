@@ -105,7 +105,9 @@ func openOwn(d tableDir, name string) (*part, error) {
 // read reads the footer and the manifest.
 func (p *part) read(f *os.File, by string) error {
 	var err error
-	if p.rows, err = parquet.NewReader(f, p.info.Size()); err != nil {
+	if p.rows, err = parquet.NewReader(f, p.info.Size()); unread(err) != nil {
+		return err
+	} else if err != nil {
 		return errAlien
 	}
 	m := p.rows.Metadata

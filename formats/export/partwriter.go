@@ -67,6 +67,7 @@ func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved
 	}
 	defer out.Discard()
 	out.Limit(mode)
+	out.Durable = true // it may have rows of recordings that are gone
 	if err := w.write(ctx, out); err != nil {
 		return nil, err
 	}

@@ -1,12 +1,15 @@
 package export
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"recfs/formats/internal/parquet"
 	"recfs/formats/outfile"
@@ -48,6 +51,40 @@ func openRows(name string) (r *parquet.Reader, closeFile func(), err error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return r, func() { f.Close() }, nil
+}
+
+// unread returns why the system could not read a file that is there, nil if err does not say that.
+func unread(err error) error {
+	if why, ok := errors.AsType[syscall.Errno](err); ok && !errors.Is(why, iofs.ErrNotExist) {
+		return why
+	}
+	return nil
+}
+
+// mayReplace returns why a file may not be replaced, if there is one: no export wrote it, or that
+// cannot be told. A file that is damaged counts as ours, and so does one of zeros, which a crash of
+// the system leaves.
+func mayReplace(name string) error {
+	begin, err := readRegular(name, int64(len(parquet.ViewsBegin)))
+	switch {
+	case unread(err) != nil:
+		return unread(err)
+	case err != nil, len(begin) == 0, begin[0] == 0, string(begin) == parquet.ViewsBegin:
+		return nil
+	case !bytes.HasPrefix(begin, []byte(parquet.Magic)):
+		return errAlien
+	}
+	r, closeFile, err := openRows(name)
+	if err != nil {
+		return nil //nolint:nilerr // it is damaged
+	}
+	closeFile()
+	for key := range r.Metadata {
+		if strings.HasPrefix(key, "recfs.") {
+			return nil
+		}
+	}
+	return errAlien
 }
 
 // readMetadata returns the metadata of a file, nil if it is not there or cannot be read.

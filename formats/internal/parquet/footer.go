@@ -103,7 +103,7 @@ func makeFooter(table *columnar.Table, chunks func(list []chunk, group int) []ch
 	}
 	t.end()
 	t.b = binary.LittleEndian.AppendUint32(t.b, uint32(len(t.b)))
-	return append(t.b, magic...)
+	return append(t.b, Magic...)
 }
 
 // schema writes the tree of columns, flat and in order.

@@ -77,7 +77,7 @@ func (l *Layout) end() int64 {
 	if n := len(l.groups); n > 0 {
 		return l.groups[n-1].next() + l.zeros
 	}
-	return int64(len(magic))
+	return int64(len(Magic))
 }
 
 // Cost returns about how many bytes the layout keeps alive.
@@ -100,7 +100,7 @@ func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, func(le
 	p := nodes.NewLoans(func(ctx context.Context, i int) ([]byte, func(int), error) {
 		switch {
 		case i == 0:
-			return []byte(magic), stays, nil
+			return []byte(Magic), stays, nil
 		case i == footer:
 			return l.footer, stays, nil
 		case i%2 == 1:
@@ -108,7 +108,7 @@ func (l *Layout) Content(group func(ctx context.Context, i int) ([]byte, func(le
 		}
 		return make([]byte, l.gap(i/2-1)), stays, nil
 	})
-	p.Add(int64(len(magic)))
+	p.Add(int64(len(Magic)))
 	for i, g := range l.groups {
 		p.Add(g.end - g.start)
 		p.Add(l.gap(i))

@@ -74,7 +74,7 @@ func (f *Reader) RowsEnd() int64 {
 	if n := len(f.groups); n > 0 {
 		return f.groups[n-1].end
 	}
-	return int64(len(magic))
+	return int64(len(Magic))
 }
 
 // FooterStart returns where the footer begins.

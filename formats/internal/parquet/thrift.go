@@ -9,8 +9,8 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// magic stands at both ends of a file.
-const magic = "PAR1"
+// Magic stands at both ends of a file.
+const Magic = "PAR1"
 
 // The types of Thrift's compact protocol, as field headers and lists have them.
 const (
@@ -105,14 +105,14 @@ var errNotParquet = errors.New("it is not Parquet")
 func readFooter(r io.ReaderAt, size int64) (footer []byte, at int64, err error) {
 	const tail = 8 // length of the footer u32, magic
 	var end [tail]byte
-	if size < int64(len(magic)+tail) {
+	if size < int64(len(Magic)+tail) {
 		return nil, 0, errNotParquet
 	}
 	if _, err := r.ReadAt(end[:], size-tail); err != nil {
 		return nil, 0, err
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:]))
-	if string(end[4:]) != magic || n > min(size-int64(len(magic)+tail), maxFooter) {
+	if string(end[4:]) != Magic || n > min(size-int64(len(Magic)+tail), maxFooter) {
 		return nil, 0, errNotParquet
 	}
 	footer = make([]byte, n)

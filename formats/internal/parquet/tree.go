@@ -228,6 +228,9 @@ type Kind struct {
 	Single        bool // there is one file for all recordings
 }
 
+// ViewsBegin is what views.sql begins with.
+const ViewsBegin = "-- recfs: "
+
 // Views returns views.sql, which names what is below prefix in DuckDB: so many recordings, some of
 // them without an index, and tables in their order. by is the key of the folders that parts of
 // tables lie in, "" if there are none.
@@ -237,7 +240,7 @@ func Views(prefix string, recordings, unindexed int, kinds []Kind, by string) []
 	if recordings == 1 {
 		s = ""
 	}
-	b := fmt.Appendf(nil, "-- recfs: %d recording%s, %d of them without an index\n", recordings, s, unindexed)
+	b := fmt.Appendf(nil, ViewsBegin+"%d recording%s, %d of them without an index\n", recordings, s, unindexed)
 	b = fmt.Appendf(b, "create or replace view recordings as from read_parquet('%s/recordings.parquet');\n", prefix)
 	for i, k := range kinds {
 		if i == 0 || kinds[i-1].Format != k.Format {

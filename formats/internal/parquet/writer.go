@@ -24,7 +24,7 @@ type Writer struct {
 // NewWriter begins a file of rows of these columns.
 func (z *Encoder) NewWriter(out io.WriterAt, columns []columnar.Column) (*Writer, error) {
 	w := &Writer{z: z, out: out, table: columnar.Table{Columns: columns}}
-	_, err := w.Write([]byte(magic))
+	_, err := w.Write([]byte(Magic))
 	return w, err
 }
 
