@@ -59,7 +59,8 @@ func (r *Reader) checkImage(o *Image, name string, faulty map[int32]bool) error 
 	if v := o.variant(); v != variantRGB && v != variantRGBA {
 		return fault("image_format", offset, "image %d %.80q has variant %d", o.Index, name, v)
 	}
-	if there := r.Data[o.Data].Size; !faulty[o.Data] && (o.Width < 1 || o.Height < 1 || there < o.pixels().length()) {
+	there, pixels := r.Data[o.Data].Size, int64(o.Width)*int64(o.Height) // their bytes may be too many for an int64
+	if !faulty[o.Data] && (o.Width < 1 || o.Height < 1 || there/int64(o.pixels().size) < pixels) {
 		return fault("image_size", offset, "image %d %.80q has %dx%d %s pixels, data %d has %d bytes",
 			o.Index, name, o.Width, o.Height, o.format(), o.Data, there)
 	}

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/png"
 	"io/fs"
+	"math"
 	"testing"
 	"testing/fstest"
 
@@ -44,6 +45,19 @@ func TestImages(t *testing.T) {
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: pixels %v of %T, want %v", name, got, m, want)
 		}
+	}
+}
+
+// TestEndlessImage: an image whose bytes are more than 64 bits can count has no more than its data.
+func TestEndlessImage(t *testing.T) {
+	w := &mapWriter{}
+	w.image("endless", math.MaxInt32, math.MaxInt32, []byte{1, 2, 3, 4})
+	root, err := openTree(t, w.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if index := readFile(t, root, "index.json"); !bytes.Contains(index, []byte("image_size")) {
+		t.Errorf("no problem in %s", index)
 	}
 }
 
