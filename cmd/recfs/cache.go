@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -29,7 +26,7 @@ files, 'prune' shrinks the cache to --cache-disk, 'clear' empties it. All of it 
 }
 
 func runCache(flags *pflag.FlagSet) runFunc {
-	asJSON := flags.Bool("json", false, "print JSON: with ls an object for each file")
+	flags.Bool("json", false, "print JSON: with ls an object for each file")
 	opt := readFlags(flags)
 	return func(_ context.Context, e *env, args []string) error {
 		dir, err := opt.disk.path()
@@ -39,31 +36,25 @@ func runCache(flags *pflag.FlagSet) runFunc {
 		disk := cache.NewDisk(dir, int64(opt.disk.limit), slog.New(slog.NewTextHandler(e.stderr, nil)))
 		switch {
 		case len(args) == 0:
-			return summarizeCache(e.stdout, disk, *asJSON)
+			return e.summarizeCache(disk)
 		case args[0] == "ls":
-			return listCache(e.stdout, disk, *asJSON)
+			return e.listCache(disk)
 		case args[0] == "prune":
-			return tellRemoved(e.stdout, *asJSON)(disk.Prune(int64(opt.disk.limit)))
+			return e.tellRemoved(disk.Prune(int64(opt.disk.limit)))
 		case args[0] == "clear":
-			return tellRemoved(e.stdout, *asJSON)(disk.Clear())
+			return e.tellRemoved(disk.Clear())
 		}
 		return usagef("cache: name one of ls, prune and clear%s", didYouMean(args[0], []string{"ls", "prune", "clear"}))
 	}
 }
 
-func tellRemoved(w io.Writer, asJSON bool) func(int, int64, error) error {
-	return func(files int, bytes int64, err error) error {
-		var printErr error
-		if asJSON {
-			printErr = writeJSON(w, struct {
-				Files int   `json:"files"`
-				Bytes int64 `json:"bytes"`
-			}{files, bytes})
-		} else {
-			_, printErr = fmt.Fprintf(w, "removed %s, %s\n", count(files, "file", "files"), humanSize(bytes))
-		}
-		return errors.Join(err, printErr)
-	}
+// tellRemoved tells what was removed from the cache, also before an error.
+func (e *env) tellRemoved(files int, bytes int64, err error) error {
+	e.print(struct {
+		Files int   `json:"files"`
+		Bytes int64 `json:"bytes"`
+	}{files, bytes}, fmt.Sprintf("removed %s, %s\n", count(files, "file", "files"), humanSize(bytes)))
+	return err
 }
 
 // shownLargest is how many recordings the summary of the cache names.
@@ -125,28 +116,27 @@ func cacheFiles(disk *cache.Disk) ([]cacheFile, error) {
 }
 
 // listCache prints the files of the cache.
-func listCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
+func (e *env) listCache(disk *cache.Disk) error {
 	files, err := cacheFiles(disk)
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out)
+	flush := e.buffer()
 	var total int64
 	for _, f := range files {
 		total += f.Size
-		if asJSON {
-			if err := writeJSON(w, f); err != nil {
-				return err
-			}
-			continue
-		}
 		name := cmp.Or(strings.TrimSpace(f.Recording+"  "+f.Name), f.File)
-		fmt.Fprintf(w, "%10s  %s  %s\n", humanSize(f.Size), f.Used.Local().Format("2006-01-02 15:04"), printable(name))
+		e.print(f, cacheLine(f.Size, f.Used, name))
 	}
-	if !asJSON {
-		fmt.Fprintf(w, "%s in %s, %s of %s\n", count(len(files), "file", "files"), disk.Dir(), humanSize(total), humanSize(disk.Limit()))
+	if !e.asJSON {
+		fmt.Fprintf(e.stdout, "%s in %s, %s of %s\n", count(len(files), "file", "files"), disk.Dir(), humanSize(total), humanSize(disk.Limit()))
 	}
-	return w.Flush()
+	return flush()
+}
+
+// cacheLine is what is kept of something, for people.
+func cacheLine(size int64, used time.Time, name string) string {
+	return fmt.Sprintf("%10s  %s  %s\n", humanSize(size), used.Local().Format("2006-01-02 15:04"), printable(name))
 }
 
 // A cacheSummary is what cache tells without an argument.
@@ -169,7 +159,7 @@ type cachedRecording struct {
 }
 
 // summarizeCache tells how much the cache keeps, and of what.
-func summarizeCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
+func (e *env) summarizeCache(disk *cache.Disk) error {
 	files, err := cacheFiles(disk)
 	if err != nil {
 		return err
@@ -200,17 +190,16 @@ func summarizeCache(out io.Writer, disk *cache.Disk, asJSON bool) error {
 		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Recording, b.Recording))
 	})
 	s.Largest = s.Largest[:min(shownLargest, len(s.Largest))]
-	if asJSON {
-		return writeJSON(out, s)
-	}
-	return s.write(out)
+	e.print(s, s.text())
+	return nil
 }
 
-func (s cacheSummary) write(out io.Writer) error {
-	w := bufio.NewWriter(out)
+// text is what people see of the summary.
+func (s cacheSummary) text() string {
+	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s of %s in %s, in %s\n", humanSize(s.Size), humanSize(s.Limit), count(s.Files, "file", "files"), s.Dir)
 	for _, r := range s.Largest {
-		fmt.Fprintf(w, "%10s  %s  %s\n", humanSize(r.Size), r.Used.Local().Format("2006-01-02 15:04"), printable(r.Recording))
+		w.WriteString(cacheLine(r.Size, r.Used, r.Recording))
 	}
 	if n := s.Recordings - len(s.Largest); n > 0 {
 		fmt.Fprintf(w, "%10s  and of %s; 'recfs cache ls' lists all\n", "", count(n, "other recording", "other recordings"))
@@ -218,5 +207,5 @@ func (s cacheSummary) write(out io.Writer) error {
 	if s.Other > 0 {
 		fmt.Fprintf(w, "%10s  copies, catalogues and what else names no recording\n", humanSize(s.Other))
 	}
-	return w.Flush()
+	return w.String()
 }

@@ -25,19 +25,18 @@ if there is a problem, 2 if there is nothing to read.`,
 }
 
 func runCheck(flags *pflag.FlagSet) runFunc {
-	asJSON := flags.Bool("json", false, "print each problem as a JSON object")
-	color := registerColor(flags)
-	jobs := jobsFlag(flags)
+	flags.Bool("json", false, "print each problem as a JSON object")
+	registerColor(flags)
+	registerJobs(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		c := &checker{env: e, asJSON: *asJSON, members: map[string]bool{}}
-		e.colors = color.on(e)
+		c := &checker{env: e, members: map[string]bool{}}
 		stop := a.measure(ctx, e.startMeter("checking"), args, everything)
 		e.far = func() string {
 			return fmt.Sprintf("%s, %s read: %s so far"+fromStart, c.meter.far(), humanSize(c.bytes), count(c.problems, "problem", "problems"))
 		}
 		report := func(problems []problem) { c.report(ctx, problems) }
 		unreadable := func(name string, err error) { report([]problem{fileProblem(name, err)}) }
-		inOrder(*jobs, a.find(ctx, args, unreadable), func(f found) []problem { return c.check(ctx, f) }, report)
+		inOrder(e.jobs, a.find(ctx, args, unreadable), func(f found) []problem { return c.check(ctx, f) }, report)
 		stop()
 		c.meter.close()
 		if ctx.Err() != nil {
@@ -61,8 +60,6 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 // A checker reads everything and tells what is wrong.
 type checker struct {
 	*env
-	asJSON bool
-
 	mu         sync.Mutex // guards what follows
 	recordings int
 	files      int
@@ -87,11 +84,7 @@ func (c *checker) report(ctx context.Context, problems []problem) {
 			c.members[p.member] = true
 		}
 		c.problems++
-		if c.asJSON {
-			_ = writeJSON(c.stdout, p) // its error has ended the command
-		} else {
-			fmt.Fprintln(c.stdout, p.text(c.colors))
-		}
+		c.print(p, p.text(c.colors)+"\n")
 	}
 }
 

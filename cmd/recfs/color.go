@@ -36,22 +36,27 @@ const (
 // A colorFlag says when a command prints in colours.
 type colorFlag string
 
-func registerColor(flags *pflag.FlagSet) *colorFlag {
+func registerColor(flags *pflag.FlagSet) {
 	c := colorFlag(colorAuto)
-	flags.BoolFunc("color", "print in colours; the default is auto: only to a terminal, unless NO_COLOR is set", func(text string) error {
-		switch text {
-		case flagGiven:
-			text = colorAlways
-		case colorAuto, colorAlways, colorNever:
-		default:
-			return errors.New("not auto, always or never")
-		}
-		c = colorFlag(text)
-		return nil
-	})
+	flags.VarPF(&c, "color", "", "print in colours; the default is auto: only to a terminal, unless NO_COLOR is set").NoOptDefVal = flagGiven
 	offer(flags, "color", colorAuto, colorAlways, colorNever)
-	return &c
 }
+
+func (c *colorFlag) Set(text string) error {
+	switch text {
+	case flagGiven:
+		text = colorAlways
+	case colorAuto, colorAlways, colorNever:
+	default:
+		return errors.New("not auto, always or never")
+	}
+	*c = colorFlag(text)
+	return nil
+}
+
+func (c *colorFlag) String() string { return "" } // the usage tells the default
+
+func (c *colorFlag) Type() string { return "" }
 
 // on returns the colours in which to print to e. A pager of git is a terminal, too.
 func (c colorFlag) on(e *env) colors {

@@ -29,12 +29,12 @@ in the recording's salvage/. What is lost is told, with exit code 1.`,
 
 func runCompact(flags *pflag.FlagSet) runFunc {
 	level := flags.Int("level", 19, "zstd `LEVEL`, 1 to 22")
-	asJSON := flags.Bool("json", false, "print what was made and what is missing as a JSON object")
+	flags.Bool("json", false, "print what was made and what is missing as a JSON object")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if *level < 1 || *level > 22 {
 			return usagef("compact: there is no zstd level %d", *level)
 		}
-		c := &compactor{env: e, source: args[0], out: args[1], level: *level, asJSON: *asJSON}
+		c := &compactor{env: e, source: args[0], out: args[1], level: *level}
 		return c.compact(ctx, a)
 	})
 }
@@ -44,7 +44,6 @@ type compactor struct {
 	env         *env
 	source, out string
 	level       int // of zstd
-	asJSON      bool
 }
 
 // A compactLine is what compact --json prints.
@@ -135,10 +134,8 @@ func (c *compactor) tell(format string, report *formats.CompactReport) error {
 	for _, p := range report.Missing {
 		line.Missing = append(line.Missing, newProblem(c.source, format, p))
 	}
-	if c.asJSON {
-		if err := writeJSON(c.env.stdout, line); err != nil {
-			return err
-		}
+	if c.env.asJSON {
+		c.env.print(line, "")
 	} else {
 		fmt.Fprintf(c.env.stderr, "%s: %d chunks, %s\n", c.out, report.Chunks, humanSize(report.Size))
 		for _, p := range line.Missing {

@@ -38,7 +38,7 @@ func runCp(flags *pflag.FlagSet) runFunc {
 	_ = flags.MarkHidden("recurse")
 	preserve := flags.BoolP("preserve", "p", false, "keep the modification times")
 	parents := flags.Bool("parents", false, "copy to the whole path of each PATH below DESTINATION, which is a directory")
-	asJSON := flags.Bool("json", false, "print a JSON object for each copy")
+	flags.Bool("json", false, "print a JSON object for each copy")
 	archived := flags.BoolP("archive", "a", false, "the same as -rp")
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		sources, dest := a.expand(ctx, args[:len(args)-1]), args[len(args)-1]
@@ -51,7 +51,7 @@ func runCp(flags *pflag.FlagSet) runFunc {
 			return usagef("cp: %s is not a directory", dest)
 		}
 		c := copier{
-			env: e, archive: a, asJSON: *asJSON, parents: *parents,
+			env: e, archive: a, parents: *parents,
 			recursive: *recursive || *archived, preserve: *preserve || *archived, copies: map[string]string{},
 		}
 		e.far = func() string {
@@ -134,8 +134,7 @@ type copier struct {
 	archive   *archive
 	recursive bool
 	preserve  bool
-	parents   bool // copies have the whole paths of their sources
-	asJSON    bool
+	parents   bool              // copies have the whole paths of their sources
 	copies    map[string]string // names of sources, by where they are copied to
 	from      os.FileInfo       // the source that is being copied
 	within    bool              // a recording, whose files count together
@@ -242,13 +241,11 @@ func (c *copier) countFile(ctx context.Context, e nodes.Entry) {
 
 // tell prints what was copied.
 func (c *copier) tell(ctx context.Context, name string, e nodes.Entry, target string) error {
-	line := copyLine{newEntryLine(name, e), target, formats.HexOf(target)}
-	size, err := sizeOf(ctx, e)
-	if err != nil {
-		return err
+	line, err := newEntryLine(ctx, name, e)
+	if err == nil {
+		c.print(copyLine{line, target, formats.HexOf(target)}, "")
 	}
-	line.Size = size
-	return writeJSON(c.stdout, line)
+	return err
 }
 
 func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) error {

@@ -41,20 +41,19 @@ const shownOfPart = 12
 
 // A differ is what recfs diff was asked for.
 type differ struct {
-	json, all  bool
+	all        bool
 	png        string
 	sideBySide bool
 }
 
 func runDiff(flags *pflag.FlagSet) runFunc {
 	d := &differ{}
-	flags.BoolVar(&d.json, "json", false, "print each difference as a JSON object")
+	flags.Bool("json", false, "print each difference as a JSON object")
 	flags.BoolVar(&d.all, "all", false, fmt.Sprintf("print all differences of a part, not only %d", shownOfPart))
 	flags.StringVar(&d.png, "png", "", "also draw the tiles of two maps that differ, to `FILE`")
 	flags.BoolVar(&d.sideBySide, "side-by-side", false, "draw the old map and the new one beside each other, with --png")
-	color := registerColor(flags)
+	registerColor(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
-		e.colors = color.on(e)
 		if !calledByGit() {
 			return d.run(ctx, e, a, args)
 		}
@@ -86,15 +85,11 @@ func (d *differ) alone(ctx context.Context, e *env, a *archive, name string, kin
 			return named(name, err)
 		}
 		s.Path = filepath.Base(name) // it is a copy of git's
-		if d.json {
+		if e.asJSON {
 			return writeJSON(e.stdout, compare.Change{Kind: kind, Path: s.Path})
 		}
-		var text strings.Builder
-		_ = s.write(&text, false, false) // into memory
-		for line := range strings.Lines(text.String()) {
-			if _, err := fmt.Fprintln(e.stdout, e.colors.paint(changeColors[kind], changeSigns[kind]+strings.TrimSpace(line))); err != nil {
-				return err
-			}
+		for line := range strings.Lines(s.text(false, false)) {
+			fmt.Fprintln(e.stdout, e.colors.paint(changeColors[kind], changeSigns[kind]+strings.TrimSpace(line)))
 		}
 	}
 	return nil
@@ -204,12 +199,11 @@ type changePrinter struct {
 
 func (p *changePrinter) print(c compare.Change) error {
 	if p.n++; p.n == 1 && p.file != "" {
-		if err := p.write(compare.Change{Kind: compare.Changed, Path: p.file}); err != nil {
-			return err
-		}
+		p.write(compare.Change{Kind: compare.Changed, Path: p.file})
 	}
-	if p.json {
-		return p.write(c)
+	if p.asJSON {
+		p.write(c)
+		return nil
 	}
 	if part := partOf(c.Path); part != p.part {
 		if err := p.end(); err != nil {
@@ -224,15 +218,12 @@ func (p *changePrinter) print(c compare.Change) error {
 	if p.inPart++; p.inPart > shownOfPart && !p.all {
 		return nil
 	}
-	return p.write(c)
+	p.write(c)
+	return nil
 }
 
-func (p *changePrinter) write(c compare.Change) error {
-	if p.json {
-		return writeJSON(p.stdout, c)
-	}
-	_, err := fmt.Fprintln(p.stdout, p.colors.paint(changeColors[c.Kind], changeText(c)))
-	return err
+func (p *changePrinter) write(c compare.Change) {
+	p.env.print(c, p.colors.paint(changeColors[c.Kind], changeText(c))+"\n")
 }
 
 // end prints the drawing of the last part, and tells how many of its differences were left out.
@@ -242,7 +233,7 @@ func (p *changePrinter) end() error {
 			return err
 		}
 	}
-	if left := p.inPart - shownOfPart; left > 0 && !p.all && !p.json {
+	if left := p.inPart - shownOfPart; left > 0 && !p.all && !p.asJSON {
 		_, err := fmt.Fprintf(p.stdout, "  … and %s of %s\n", count(left, "more difference", "more differences"), printable(p.part))
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"recfs/formats/outfile"
@@ -47,9 +49,12 @@ var errInterrupted = errors.New("interrupted")
 type env struct {
 	stdout   io.Writer
 	stderr   io.Writer
-	terminal bool // stdout is one
-	colors   colors
+	terminal bool      // stdout is one
 	answers  io.Reader // to questions; nil: nobody is there to give them
+
+	asJSON bool // of --json, which each command that has it explains
+	colors colors
+	jobs   int
 
 	// far says how far the command came, and how to go on, if it is interrupted; nil: there is nothing
 	// to say.
@@ -60,6 +65,33 @@ type env struct {
 	mu       sync.Mutex      // guards what follows
 	failures int             // what could not be read
 	told     map[string]bool // of what the reason was told, which then is not told again; nil: each is told
+}
+
+// take takes what the flags say that several commands have.
+func (e *env) take(flags *pflag.FlagSet) {
+	e.asJSON, _ = flags.GetBool("json")
+	if f := flags.Lookup("color"); f != nil {
+		e.colors = f.Value.(*colorFlag).on(e)
+	}
+	if f := flags.Lookup("jobs"); f != nil {
+		e.jobs = int(*f.Value.(*jobsFlag))
+	}
+}
+
+// print prints a line as text, with --json as the object that it is of. An error ends the command.
+func (e *env) print(line any, text string) {
+	if e.asJSON {
+		_ = writeJSON(e.stdout, line)
+	} else if text != "" {
+		_, _ = io.WriteString(e.stdout, text)
+	}
+}
+
+// buffer gathers what the command prints from now on until flush is called.
+func (e *env) buffer() (flush func() error) {
+	w := bufio.NewWriter(e.stdout)
+	e.stdout = w
+	return w.Flush
 }
 
 // startMeter returns a meter of what the command does.

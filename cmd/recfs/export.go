@@ -26,7 +26,6 @@ type exporter struct {
 	*env
 	tables, formats []string // none: all
 	shard           shardFlag
-	asJSON          bool
 	prune           string // "": remove nothing; pruneForce: also what seems to be a mistake
 	form            export.Form
 	partSize        byteSize
@@ -58,7 +57,7 @@ type exporter struct {
 	met           map[string]bool       // names of tables that recordings have
 }
 
-func (x *exporter) run(ctx context.Context, a *archive, source, destination string, jobs int) error {
+func (x *exporter) run(ctx context.Context, a *archive, source, destination string) error {
 	x.source, x.destination, a.options.OnRead, x.met, x.a = source, destination, x.meter.onRead, map[string]bool{}, a
 	x.named, x.mode, x.merged = export.Places{}, 0o666, map[string][]*export.Member{}
 	var err error
@@ -80,7 +79,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 		return err
 	}
 	x.lake.RemoveAbandoned()
-	if x.to, err = export.New(destination, a.cache, jobs); err != nil {
+	if x.to, err = export.New(destination, a.cache, x.jobs); err != nil {
 		return err
 	}
 	write := x.each
@@ -89,7 +88,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	}
 	args := []string{source}
 	stop := a.measure(ctx, x.meter, args, x.wants)
-	written, err := write(ctx, jobs, x.targets(a.find(ctx, args, x.hide)))
+	written, err := write(ctx, x.targets(a.find(ctx, args, x.hide)))
 	stop()
 	x.meter.close()
 	if ctx.Err() != nil {
@@ -117,8 +116,8 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 }
 
 // each writes a file for each table of a recording.
-func (x *exporter) each(ctx context.Context, jobs int, list iter.Seq[target]) (written string, err error) {
-	x.work(ctx, jobs, list, func(done *outcome) {
+func (x *exporter) each(ctx context.Context, list iter.Seq[target]) (written string, err error) {
+	x.work(ctx, list, func(done *outcome) {
 		done.bare = true
 		done.files, done.err = x.to.Export(ctx, done.to, func(table string) bool {
 			done.bare = false
@@ -275,8 +274,8 @@ type outcome struct {
 }
 
 // work calls do for the recordings of a list as they are now, and tells what became of each.
-func (x *exporter) work(ctx context.Context, jobs int, list iter.Seq[target], do func(*outcome)) {
-	inOrder(jobs, list, func(t target) outcome {
+func (x *exporter) work(ctx context.Context, list iter.Seq[target], do func(*outcome)) {
+	inOrder(x.jobs, list, func(t target) outcome {
 		done := outcome{target: t}
 		x.meter.during(ctx, t.Stored, func() {
 			var dir nodes.Dir
@@ -335,9 +334,7 @@ func (x *exporter) tellFile(f *export.File) {
 }
 
 func (x *exporter) print(f export.File) {
-	if x.asJSON {
-		_ = writeJSON(x.stdout, f) // its error has ended the command
-	}
+	x.env.print(f, "")
 }
 
 // hide reports what could not be looked into.

@@ -47,8 +47,8 @@ func runExport(flags *pflag.FlagSet) runFunc {
 	flags.StringVar(&x.viewsAt, "views-at", "", "write `PREFIX` into views.sql in place of DESTINATION, such as s3://bucket/lake")
 	flags.BoolFunc("prune", "remove tables of recordings that are gone from SOURCE; with =force also if that is most of them, or SOURCE is another one", x.setPrune)
 	offer(flags, "prune", pruneForce)
-	flags.BoolVar(&x.asJSON, "json", false, "print a JSON object for each table, and for each container that is damaged")
-	jobs := jobsFlag(flags)
+	flags.Bool("json", false, "print a JSON object for each table, and for each container that is damaged")
+	registerJobs(flags)
 	return readFlags(flags).opened(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if args[0] != "tables" {
 			return usagef("export: it is only tables that can be exported, not %q", args[0])
@@ -67,7 +67,7 @@ func runExport(flags *pflag.FlagSet) runFunc {
 		x.env = e
 		e.startMeter("exporting")
 		e.far = func() string { return x.meter.far() + " exported; the same command goes on from there" }
-		return x.run(ctx, a, cleanName(args[1]), args[2], *jobs)
+		return x.run(ctx, a, cleanName(args[1]), args[2])
 	})
 }
 

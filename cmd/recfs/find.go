@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -25,8 +24,8 @@ import (
 // finder says which recordings find prints, and how.
 type finder struct {
 	*env
-	a *archive
-	w *bufio.Writer // to stdout
+	a     *archive
+	flush func() error
 
 	format, mapName     string
 	players             []string // patterns, each of which a player matches
@@ -35,15 +34,14 @@ type finder struct {
 	longer, shorter     *time.Duration
 	damaged, incomplete bool
 
-	long, asJSON, null bool
-	columns            int  // of a long line
-	indexes            bool // first
-	finished           bool // runs, not recordings
+	long, null bool
+	columns    int  // of a long line
+	indexes    bool // first
+	finished   bool // runs, not recordings
 
 	filters []filter // what of this is asked for
 	found   []finishedRun
 	printed map[string]bool // recordings
-	jobs    *int            // of making indexes
 
 	judged   int // recordings
 	unknown  int // those that a filter could not judge
@@ -79,11 +77,11 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	flags.BoolVar(&f.damaged, "damaged", false, "that have problems or do not open")
 	flags.BoolVar(&f.incomplete, "incomplete", false, "not finished or not complete: still running, crashed, cut or damaged")
 	flags.BoolVarP(&f.long, "long", "l", false, "print start, length, size, map, result and players as well, cut to the width of the terminal")
-	flags.BoolVar(&f.asJSON, "json", false, "print a JSON object for each recording")
+	flags.Bool("json", false, "print a JSON object for each recording")
 	flags.BoolVarP(&f.null, "null", "0", false, "end each path with a NUL, for xargs -0")
 	flags.BoolVar(&f.indexes, "index", false, "first make the indexes that are missing")
 	flags.BoolVar(&f.finished, "finished", false, "print the finished runs of these recordings (of the players of --player): time in seconds, tick, demo, map and player, on each map the best first; of a recording below a directory the best 4096")
-	f.jobs = jobsFlag(flags)
+	registerJobs(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if f.format != "" && !slices.Contains(known, f.format) {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
@@ -102,7 +100,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 // makeIndexes makes those that are missing.
 func (f *finder) makeIndexes(ctx context.Context, args []string) error {
 	far, told := f.env.far, f.told
-	err := newIndexer(f.env).runMissing(ctx, f.a, args, *f.jobs)
+	err := newIndexer(f.env).runMissing(ctx, f.a, args)
 	if f.told = told; err == nil {
 		f.env.far = far
 	}
@@ -110,14 +108,13 @@ func (f *finder) makeIndexes(ctx context.Context, args []string) error {
 }
 
 // judgeAll judges the recordings below directories.
-func (f *finder) judgeAll(ctx context.Context, args []string) error {
+func (f *finder) judgeAll(ctx context.Context, args []string) {
 	f.compile()
 	f.judged, f.unknown, f.unlisted, f.found = 0, 0, 0, nil
 	f.startMeter("looking at")
 	before := f.a.catalogue.Looked()
 	f.meter.change(func() { f.meter.looked = func() int { return f.a.catalogue.Looked() - before } })
 	defer f.meter.close()
-	f.w = bufio.NewWriter(f.stdout)
 	for _, dir := range args {
 		for s, err := range f.a.summaries(ctx, dir) {
 			if err != nil {
@@ -127,25 +124,26 @@ func (f *finder) judgeAll(ctx context.Context, args []string) error {
 			f.judge(ctx, dir, s)
 		}
 	}
-	return f.w.Flush()
 }
 
 // find prints the recordings that match.
 func (f *finder) find(ctx context.Context, args []string) error {
-	err := f.judgeAll(ctx, args)
-	f.tellUnknown(withIndexes)
-	if err == nil && f.unknown+f.unlisted > 0 && f.a.options.Disk != nil && f.env.agrees(ctx, "Make them now?") {
-		if err = f.makeIndexes(ctx, args); err == nil {
-			err = f.judgeAll(ctx, args)
-			f.tellUnknown(withIndexes)
-		}
+	f.flush = f.buffer()
+	judge := func() {
+		f.judgeAll(ctx, args)
+		_ = f.flush() // the last one tells
+		f.tellUnknown(withIndexes)
 	}
-	if err != nil {
-		return err
+	judge()
+	if f.unknown+f.unlisted > 0 && f.a.options.Disk != nil && f.agrees(ctx, "Make them now?") {
+		if err := f.makeIndexes(ctx, args); err != nil {
+			return err
+		}
+		judge()
 	}
 	f.printRuns()
 	f.failures += f.unknown + f.unlisted
-	return f.w.Flush()
+	return f.flush()
 }
 
 // far says how far the search came.
@@ -339,25 +337,24 @@ func like(pattern string) func(string) bool {
 
 // print writes one recording, called name.
 func (f *finder) print(name string, s catalogue.Summary) {
-	again := f.printed[name]
-	if f.env.answers != nil { // else nothing is judged again
+	if f.printed[name] {
+		return
+	}
+	if f.answers != nil { // else nothing is judged again
 		f.printed[name] = true
 	}
+	text := f.fileName(name) + "\n"
 	switch {
-	case again:
-	case f.asJSON:
-		s.Path, s.PathHex = name, formats.HexOf(name)
-		_ = writeJSON(f.w, s) // to memory; Flush tells
 	case f.null:
-		fmt.Fprintf(f.w, "%s\x00", name)
+		text = name + "\x00"
 	case f.long:
 		line := fmt.Sprintf("%-19s %9s %9s  ", cmp.Or(localTime(s.Start), "-"), cmp.Or(length(s.DurationMS), "-"), humanSize(s.Size))
-		fmt.Fprintln(f.w, line+fit(printable(name), printable(about(s)), f.columns-len(line)))
-	default:
-		fmt.Fprintln(f.w, f.env.fileName(name))
+		text = line + fit(printable(name), printable(about(s)), f.columns-len(line)) + "\n"
 	}
-	if f.env.terminal { // a person sees each line at once, and no meter in the middle of one
-		_ = f.w.Flush() // the last Flush tells
+	s.Path, s.PathHex = name, formats.HexOf(name)
+	f.env.print(s, text)
+	if f.terminal { // a person sees each line at once, and no meter in the middle of one
+		_ = f.flush() // the last one tells
 	}
 }
 

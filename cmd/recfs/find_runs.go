@@ -94,14 +94,11 @@ func (f *finder) printRuns() {
 	f.sortRuns()
 	for _, r := range f.found {
 		where := cmp.Or(r.Demo, r.Path)
-		switch {
-		case f.asJSON:
-			_ = writeJSON(f.w, r) // to memory; Flush tells
-		case f.null:
-			fmt.Fprintf(f.w, "%s\x00", where)
-		default:
-			fmt.Fprintf(f.w, "%10.2f %9d  %s  %s  %s\n", float64(r.TimeMS)/1000, r.Tick, printable(where), printable(r.Map), printable(r.Player))
+		text := where + "\x00"
+		if !f.null {
+			text = fmt.Sprintf("%10.2f %9d  %s  %s  %s\n", float64(r.TimeMS)/1000, r.Tick, printable(where), printable(r.Map), printable(r.Player))
 		}
+		f.env.print(r, text)
 	}
 }
 

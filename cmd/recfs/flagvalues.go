@@ -168,19 +168,27 @@ func flagNames(flags *pflag.FlagSet, prefix string) (names []string) {
 	return names
 }
 
-// jobsFlag adds the flag that says how much is done at a time.
-func jobsFlag(flags *pflag.FlagSet) *int {
-	jobs := runtime.GOMAXPROCS(0)
-	flags.Func("jobs", "work on this `NUMBER` of recordings at a time (default: one for each processor)", func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return errors.New("not a number of 1 and more")
-		}
-		jobs = n
-		return nil
-	})
-	return &jobs
+// registerJobs adds the flag that says how much is done at a time.
+func registerJobs(flags *pflag.FlagSet) {
+	jobs := jobsFlag(runtime.GOMAXPROCS(0))
+	flags.Var(&jobs, "jobs", "work on this `NUMBER` of recordings at a time (default: one for each processor)")
 }
+
+// A jobsFlag is a flag value: a number of 1 and more.
+type jobsFlag int
+
+func (j *jobsFlag) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return errors.New("not a number of 1 and more")
+	}
+	*j = jobsFlag(n)
+	return nil
+}
+
+func (j *jobsFlag) String() string { return "" } // the usage tells the default
+
+func (j *jobsFlag) Type() string { return "" }
 
 // inOrder calls work for all items, for at most jobs of them at a time, and emit for the results in
 // the order of the items.

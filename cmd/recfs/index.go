@@ -32,29 +32,28 @@ cannot be read or a container that is damaged is reported, and the rest goes on;
 }
 
 func runIndex(flags *pflag.FlagSet) runFunc {
-	asJSON := flags.Bool("json", false, "print a JSON object for each recording, and for each container that is damaged")
+	flags.Bool("json", false, "print a JSON object for each recording, and for each container that is damaged")
 	demos := flags.Bool("demos", false, "learn the sizes of all demos of runs, too")
 	copies := flags.Bool("copies", false, "put seekable copies of compressed recordings into the shared index, too")
 	shard := shardFlag{I: 1, N: 1}
 	flags.Var(&shard, "shard", "only part I of N, by the hash of their paths")
-	jobs := jobsFlag(flags)
+	registerJobs(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		if *copies && a.shared == nil {
 			return usagef("index: --copies needs --index-at")
 		}
 		x := newIndexer(e)
-		x.copies = *copies
-		x.asJSON, x.demos, x.a, x.shard, x.args = *asJSON, *demos, a, export.Shard(shard), args
-		return x.run(ctx, a, args, *jobs)
+		x.tells, x.copies, x.demos, x.a, x.shard, x.args = true, *copies, *demos, a, export.Shard(shard), args
+		return x.run(ctx, a, args)
 	})
 }
 
 // An indexer makes the indexes of recordings, which the cache on disk keeps.
 type indexer struct {
 	*env
-	before int // failures
-	asJSON bool
+	before int          // failures
 	demos  bool         // make the sizes of demos
+	tells  bool         // --json is of this, and not of find --index
 	copies bool         // put seekable copies into the shared index
 	a      *archive     // whose shared index is written; nil: none is
 	shard  export.Shard // of args
@@ -78,9 +77,9 @@ type indexLine struct {
 }
 
 // run makes the indexes of all that the arguments name, and tells how many.
-func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs int) error {
+func (x *indexer) run(ctx context.Context, a *archive, args []string) error {
 	start := time.Now()
-	if err := x.make(ctx, a, args, jobs); err != nil {
+	if err := x.make(ctx, a, args); err != nil {
 		return err
 	}
 	for _, name := range args {
@@ -109,7 +108,7 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string, jobs int) 
 }
 
 // runMissing makes the indexes that are missing, and tells how many if there are any.
-func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, jobs int) error {
+func (x *indexer) runMissing(ctx context.Context, a *archive, args []string) error {
 	if a.options.Disk == nil {
 		return usagef("--index keeps the indexes on disk, where --cache-disk 0 keeps nothing")
 	}
@@ -121,7 +120,7 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, job
 		}
 	}
 	start := time.Now()
-	if err := x.make(ctx, a, args, jobs); err != nil {
+	if err := x.make(ctx, a, args); err != nil {
 		return err
 	}
 	if x.meter.done.recordings > 0 {
@@ -131,10 +130,10 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string, job
 }
 
 // make makes the indexes.
-func (x *indexer) make(ctx context.Context, a *archive, args []string, jobs int) error {
+func (x *indexer) make(ctx context.Context, a *archive, args []string) error {
 	a.options.OnRead, x.env.far = x.meter.onRead, func() string { return x.far(a) }
 	stop := a.measure(ctx, x.meter, args, x.wants)
-	x.indexAll(ctx, a.find(ctx, args, x.fail), jobs)
+	x.indexAll(ctx, a.find(ctx, args, x.fail))
 	stop()
 	x.meter.close()
 	return ctx.Err()
@@ -168,7 +167,7 @@ func (x *indexer) kept(a *archive) error {
 }
 
 // indexAll makes the indexes of a walk while that goes on.
-func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found], jobs int) {
+func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found]) {
 	wanted := func(yield func(found) bool) {
 		for f := range walk {
 			if x.wants(f) && !yield(f) {
@@ -176,7 +175,7 @@ func (x *indexer) indexAll(ctx context.Context, walk iter.Seq[found], jobs int) 
 			}
 		}
 	}
-	inOrder(jobs, wanted, func(f found) indexLine { return x.index(ctx, f) }, func(line indexLine) { x.tell(ctx, line) })
+	inOrder(x.jobs, wanted, func(f found) indexLine { return x.index(ctx, f) }, func(line indexLine) { x.tell(ctx, line) })
 }
 
 // wants reports whether something needs an index.
@@ -292,7 +291,7 @@ func (x *indexer) tell(ctx context.Context, line indexLine) {
 	if line.Error != "" {
 		x.fail(line.Path, errors.New(line.Error))
 	}
-	if x.asJSON {
-		_ = writeJSON(x.stdout, line) // its error has ended the command
+	if x.tells {
+		x.print(line, "")
 	}
 }

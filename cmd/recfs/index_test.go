@@ -46,8 +46,8 @@ func TestIndexDuringWalk(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	x := newIndexer(&env{stdout: &stdout, stderr: &stderr})
-	x.asJSON = true
-	x.indexAll(ctx, walk, 1)
+	x.tells, x.asJSON, x.jobs = true, true, 1
+	x.indexAll(ctx, walk)
 	if done := x.meter.done; done != (amount{3, 15}) || x.failures != 0 || strings.Count(stdout.String(), "\n") != 3 {
 		t.Errorf("%v done, %d failed: %s%s", done, x.failures, &stdout, &stderr)
 	}
@@ -91,8 +91,8 @@ func TestInterruptedIndex(t *testing.T) {
 			}
 		}
 	}
-	x := newIndexer(&env{stdout: io.Discard, stderr: io.Discard})
-	x.indexAll(ctx, walk, 1)
+	x := newIndexer(&env{stdout: io.Discard, stderr: io.Discard, jobs: 1})
+	x.indexAll(ctx, walk)
 	if far := x.meter.far(); far != "2 recordings" {
 		t.Errorf("%s are done", far)
 	}

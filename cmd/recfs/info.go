@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -29,8 +28,8 @@ recordings.jsonl, and those that only one recording is asked for.` + aboutInput,
 }
 
 func runInfo(flags *pflag.FlagSet) runFunc {
-	asJSON := flags.Bool("json", false, "print a JSON object for each recording")
-	color := registerColor(flags)
+	flags.Bool("json", false, "print a JSON object for each recording")
+	registerColor(flags)
 	return readFlags(flags).orInput().onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		told, needs := 0, newNeedFinder(a, args)
 		e.far = func() string { return count(told, "recording", "recordings") + " told of" + fromStart }
@@ -49,14 +48,7 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 				e.fail(found.name, err)
 				s.found(readProblem(found, "", err))
 			}
-			if *asJSON {
-				err = writeJSON(e.stdout, s)
-			} else {
-				err = s.write(e.stdout, color.on(e), told > 0)
-			}
-			if err != nil {
-				return err
-			}
+			e.print(s, s.text(e.colors, told > 0))
 			told++
 		}
 		if told == 0 && e.failures == 0 {
@@ -66,8 +58,8 @@ func runInfo(flags *pflag.FlagSet) runFunc {
 	})
 }
 
-// write prints the summary for a person, after an empty line if it is not the first.
-func (s *summary) write(w io.Writer, c colors, later bool) error {
+// text is the summary for a person, after an empty line if it is not the first.
+func (s *summary) text(c colors, later bool) string {
 	var b strings.Builder
 	if later {
 		b.WriteByte('\n')
@@ -106,8 +98,7 @@ func (s *summary) write(w io.Writer, c colors, later bool) error {
 	if len(s.Found) == 0 {
 		line("problems", "none known; 'recfs check' reads everything")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func (s *summary) length() []string {

@@ -37,12 +37,19 @@ type entryLine struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// newEntryLine describes e, which is called name, but for its size.
-func newEntryLine(name string, e nodes.Entry) entryLine {
-	return entryLine{
+// newEntryLine describes e, which is called name, without the size if that cannot be told.
+func newEntryLine(ctx context.Context, name string, e nodes.Entry) (line entryLine, err error) {
+	line = entryLine{
 		jsonPath: newJSONPath(name), Type: typeName(e), Mode: modeOf(e),
 		Modified: e.Time.UTC().Format(time.RFC3339Nano), Target: e.Link,
 	}
+	if e.File != nil {
+		var size int64
+		if size, err = e.File.Size(ctx); err == nil {
+			line.Size = &size
+		}
+	}
+	return line, err
 }
 
 // typeName is the word for what an entry is.

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	iofs "io/fs"
 
 	"github.com/spf13/pflag"
@@ -32,14 +30,13 @@ func runLs(flags *pflag.FlagSet) runFunc {
 	flags.BoolVarP(&l.human, "human-readable", "h", false, "show sizes as 1.5 KiB")
 	flags.BoolVarP(&l.recursive, "recursive", "R", false, "list directories in directories too")
 	flags.BoolVarP(&l.itself, "directory", "d", false, "list each PATH itself, not what is in it")
-	flags.BoolVar(&l.asJSON, "json", false, "print a JSON object for each entry")
+	flags.Bool("json", false, "print a JSON object for each entry")
 	flags.BoolP("all", "a", false, "changes nothing: every name is listed anyway")
 	flags.BoolP("one", "1", false, "changes nothing: there is one name a line anyway")
-	color := registerColor(flags)
+	registerColor(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		e.colors = color.on(e)
-		w := bufio.NewWriter(e.stdout)
-		l.env, l.w, l.headings = e, w, len(args) > 1 || l.recursive
+		flush := e.buffer()
+		l.env, l.headings = e, len(args) > 1 || l.recursive
 		e.far = func() string { return count(l.listed, "entry", "entries") + " listed" + fromStart }
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
@@ -49,7 +46,7 @@ func runLs(flags *pflag.FlagSet) runFunc {
 			if err != nil {
 				l.fail(name, err)
 			}
-			if err := w.Flush(); err != nil {
+			if err := flush(); err != nil {
 				return err
 			}
 		}
@@ -59,12 +56,10 @@ func runLs(flags *pflag.FlagSet) runFunc {
 
 type lister struct {
 	*env
-	w         io.Writer
 	long      bool
 	human     bool
 	recursive bool
 	itself    bool
-	asJSON    bool
 	headings  bool
 	later     bool // something was listed before
 	listed    int  // entries
@@ -132,16 +127,16 @@ func (l *lister) heading(name string) {
 		return
 	}
 	if l.later {
-		fmt.Fprintln(l.w)
+		fmt.Fprintln(l.stdout)
 	}
-	fmt.Fprintf(l.w, "%s:\n", l.env.fileName(name))
+	fmt.Fprintf(l.stdout, "%s:\n", l.fileName(name))
 	l.later = true
 }
 
 // name prints the name of one entry.
 func (l *lister) name(mode iofs.FileMode, name string) error {
 	l.listed++
-	_, err := fmt.Fprintln(l.w, l.env.colors.name(mode, l.env.fileName(name)))
+	_, err := fmt.Fprintln(l.stdout, l.colors.name(mode, l.fileName(name)))
 	return err
 }
 
@@ -152,52 +147,34 @@ func (l *lister) line(ctx context.Context, name string, e nodes.Entry) error {
 		return l.name(e.Type(), e.Name)
 	}
 	l.listed++
-	size, failed := sizeOf(ctx, e)
-	if l.asJSON {
-		line := newEntryLine(name, e)
-		line.Size = size
-		if failed != nil {
-			line.Error = reason(name, failed).Error()
-		}
-		if err := writeJSON(l.w, line); err != nil {
-			return err
-		}
-		return failed
-	}
-	arrow := ""
-	if e.Type() == iofs.ModeSymlink {
-		arrow = l.env.fileName(" -> " + e.Link)
-	}
-	_, err := fmt.Fprintf(l.w, "%s %12s %s %s\n", modeOf(e), l.sizeText(size, failed), e.Time.Local().Format("2006-01-02 15:04"), l.env.colors.name(e.Type(), l.env.fileName(e.Name))+arrow)
+	line, err := newEntryLine(ctx, name, e)
 	if err != nil {
-		return err
+		line.Error = reason(name, err).Error()
 	}
-	return failed
-}
-
-// sizeOf returns how many bytes a file has, nil for what is none.
-func sizeOf(ctx context.Context, e nodes.Entry) (*int64, error) {
-	if e.File == nil {
-		return nil, nil
-	}
-	n, err := e.File.Size(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &n, nil
+	l.print(line, fmt.Sprintf("%s %12s %s %s\n", line.Mode, l.sizeText(line), e.Time.Local().Format("2006-01-02 15:04"), l.shown(e, l.fileName)))
+	return err
 }
 
 // sizeText is the size in a long line.
-func (l *lister) sizeText(size *int64, failed error) string {
+func (l *lister) sizeText(line entryLine) string {
 	switch {
-	case failed != nil:
+	case line.Error != "":
 		return "?"
-	case size == nil:
+	case line.Size == nil:
 		return "-"
 	case l.human:
-		return humanSize(*size)
+		return humanSize(*line.Size)
 	}
-	return fmt.Sprint(*size)
+	return fmt.Sprint(*line.Size)
+}
+
+// shown is the name of an entry, painted, and where a link leads.
+func (e *env) shown(of nodes.Entry, printable func(string) string) string {
+	name := e.colors.name(of.Type(), printable(of.Name))
+	if of.Type() == iofs.ModeSymlink {
+		name += printable(" -> " + of.Link)
+	}
+	return name
 }
 
 var treeCommand = command{
@@ -210,47 +187,46 @@ var treeCommand = command{
 
 func runTree(flags *pflag.FlagSet) runFunc {
 	depth := flags.IntP("level", "L", 0, "show only this many levels; 0 is no limit")
-	asJSON := flags.Bool("json", false, "print a JSON object for each PATH, with its contents")
+	flags.Bool("json", false, "print a JSON object for each PATH, with its contents")
 	flags.BoolP("all", "a", false, "changes nothing: every name is shown anyway")
-	color := registerColor(flags)
+	registerColor(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		e.colors = color.on(e)
 		if *depth < 0 {
 			return usagef("tree: the level cannot be negative")
 		}
-		t := treePrinter{env: e, w: bufio.NewWriter(e.stdout), depth: *depth}
+		flush := e.buffer()
+		t := treePrinter{env: e, depth: *depth}
 		e.far = func() string { return count(t.dirs+t.files, "entry", "entries") + " drawn" + fromStart }
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
 			switch {
 			case err != nil:
 				t.fail(name, err)
-			case *asJSON:
+			case e.asJSON:
 				entry.Name = name
 				t.element(ctx, name, entry, 1)
-				fmt.Fprintln(t.w)
+				fmt.Fprintln(t.stdout)
 			default:
 				t.tree(ctx, name, entry)
 			}
 		}
-		if !*asJSON {
-			fmt.Fprintf(t.w, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
+		if !e.asJSON {
+			fmt.Fprintf(t.stdout, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
 		}
-		return t.w.Flush()
+		return flush()
 	})
 }
 
 // A treePrinter prints trees while they are walked: no tree has to fit into memory.
 type treePrinter struct {
 	*env
-	w           *bufio.Writer // whose Flush tells of errors
-	depth       int           // how many levels; 0 is no limit
+	depth       int // how many levels; 0 is no limit
 	dirs, files int
 }
 
 // tree draws the tree of e, which is called name.
 func (t *treePrinter) tree(ctx context.Context, name string, e nodes.Entry) {
-	fmt.Fprintln(t.w, t.env.colors.name(e.Type(), printable(name)))
+	fmt.Fprintln(t.stdout, t.colors.name(e.Type(), printable(name)))
 	if e.Dir == nil {
 		t.files++
 	}
@@ -301,11 +277,7 @@ func (t *treePrinter) children(ctx context.Context, name string, e nodes.Entry, 
 
 func (t *treePrinter) line(before string, e nodes.Entry) {
 	t.count(e)
-	arrow := ""
-	if e.Type() == iofs.ModeSymlink {
-		arrow = printable(" -> " + e.Link)
-	}
-	fmt.Fprintln(t.w, before+t.env.colors.name(e.Type(), printable(e.Name))+arrow)
+	fmt.Fprintln(t.stdout, before+t.shown(e, printable))
 }
 
 func (t *treePrinter) count(e nodes.Entry) {
@@ -330,16 +302,16 @@ func (t *treePrinter) element(ctx context.Context, at string, e nodes.Entry, lev
 	t.count(e)
 	var b bytes.Buffer
 	_ = writeJSON(&b, treeLine{Name: e.Name, NameHex: formats.HexOf(e.Name), Type: typeName(e), Target: e.Link}) // into memory, of plain values
-	t.w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
+	t.stdout.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
 	if t.opens(e, level) {
-		fmt.Fprint(t.w, `,"contents":[`)
+		fmt.Fprint(t.stdout, `,"contents":[`)
 		t.children(ctx, at, e, func(at string, child nodes.Entry, last bool) {
 			t.element(ctx, at, child, level+1)
 			if !last {
-				fmt.Fprint(t.w, ",")
+				fmt.Fprint(t.stdout, ",")
 			}
 		})
-		fmt.Fprint(t.w, "]")
+		fmt.Fprint(t.stdout, "]")
 	}
-	fmt.Fprint(t.w, "}")
+	fmt.Fprint(t.stdout, "}")
 }

@@ -134,6 +134,7 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	defer stop(nil)
 	own := &env{stderr: e.stderr, terminal: e.terminal, answers: e.answers}
 	own.stdout = &output{e.stdout, own, stop}
+	own.take(flags)
 	err = run(working, own, args)
 	own.meter.close()
 	if err == nil && own.failures > 0 {

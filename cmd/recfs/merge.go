@@ -14,9 +14,9 @@ import (
 )
 
 // merge writes parts with the rows of many recordings.
-func (x *exporter) merge(ctx context.Context, jobs int, list iter.Seq[target]) (written string, err error) {
+func (x *exporter) merge(ctx context.Context, list iter.Seq[target]) (written string, err error) {
 	known := x.known(ctx)
-	x.work(ctx, jobs, list, func(done *outcome) { x.load(ctx, done, known) })
+	x.work(ctx, list, func(done *outcome) { x.load(ctx, done, known) })
 	m := &export.Merge{
 		Exporter: x.to, By: x.form.By, PartSize: int64(x.partSize), Shard: export.Shard(x.shard),
 		Timeless: func(format string) bool { return x.a.formatNamed(format).Timeless },
@@ -35,7 +35,7 @@ func (x *exporter) merge(ctx context.Context, jobs int, list iter.Seq[target]) (
 			return "", err
 		}
 	}
-	inOrder(jobs, slices.Values(tables), func(t export.Table) error {
+	inOrder(x.jobs, slices.Values(tables), func(t export.Table) error {
 		if x.stopped.Load() != nil || ctx.Err() != nil {
 			return nil
 		}

@@ -37,16 +37,17 @@ a server of the same user on this machine, as 'recfs serve' prints it, may stand
 
 func runStats(flags *pflag.FlagSet) runFunc {
 	watch := flags.Bool("watch", false, "show them again every second")
-	asJSON := flags.Bool("json", false, "print JSON")
+	flags.Bool("json", false, "print JSON")
 	return func(ctx context.Context, e *env, args []string) error {
 		switch {
 		case len(args) == 0 && *watch:
 			return usagef("stats: --watch needs a MOUNTPOINT")
 		case len(args) == 0:
-			return listMounts(e, *asJSON)
+			listMounts(e)
+			return nil
 		}
 		for {
-			err := showStats(e.stdout, args[0], *asJSON, *watch && e.terminal)
+			err := showStats(e, args[0], *watch && e.terminal)
 			if err != nil || !*watch {
 				return err
 			}
@@ -70,7 +71,7 @@ type mountLine struct {
 }
 
 // listMounts prints the mounts, one a line.
-func listMounts(e *env, asJSON bool) error {
+func listMounts(e *env) {
 	for _, dir := range fs.Mounts() {
 		s, err := answer(dir)
 		if err != nil && !slices.Contains(fs.Mounts(), dir) {
@@ -89,16 +90,8 @@ func listMounts(e *env, asJSON bool) error {
 		if err == nil {
 			about = "since " + s.Since.Local().Format(time.DateTime) + ", " + count(s.Problems, "problem", "problems")
 		}
-		if asJSON {
-			err = writeJSON(e.stdout, line)
-		} else {
-			_, err = fmt.Fprintf(e.stdout, "%s  %s  %s\n", e.fileName(line.Mountpoint), e.fileName(line.Source), about)
-		}
-		if err != nil {
-			return err
-		}
+		e.print(line, fmt.Sprintf("%s  %s  %s\n", e.fileName(line.Mountpoint), e.fileName(line.Source), about))
 	}
-	return nil
 }
 
 // answerTime is how long a mount has to say how it is doing before the next one is asked.
@@ -121,7 +114,7 @@ func answer(dir string) (*mountStats, error) {
 
 // showStats prints how the mount at dir is doing, at the top of an empty screen if it is to be
 // cleared.
-func showStats(w io.Writer, dir string, asJSON, clearScreen bool) error {
+func showStats(e *env, dir string, clearScreen bool) error {
 	s, text, err := readStats(dir)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return fmt.Errorf("%s: not a mount of recfs", dir)
@@ -133,12 +126,12 @@ func showStats(w io.Writer, dir string, asJSON, clearScreen bool) error {
 	if clearScreen {
 		b.WriteString("\x1b[H\x1b[2J") // home, clear
 	}
-	if asJSON {
+	if e.asJSON {
 		b.Write(text)
 	} else {
 		s.write(&b)
 	}
-	_, err = w.Write(b.Bytes())
+	_, err = e.stdout.Write(b.Bytes())
 	return err
 }
 

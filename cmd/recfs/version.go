@@ -69,13 +69,10 @@ var versionCommand = command{
 }
 
 func runVersion(flags *pflag.FlagSet) runFunc {
-	asJSON := flags.Bool("json", false, "print JSON")
+	flags.Bool("json", false, "print JSON")
 	return func(_ context.Context, e *env, _ []string) error {
 		v := version()
-		if *asJSON {
-			return writeJSON(e.stdout, v)
-		}
-		_, err := fmt.Fprintf(e.stdout, "recfs %s %s %s\n", v.Version, v.Go, v.Platform)
-		return err
+		e.print(v, fmt.Sprintf("recfs %s %s %s\n", v.Version, v.Go, v.Platform))
+		return nil
 	}
 }
