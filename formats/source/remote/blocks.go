@@ -233,11 +233,10 @@ func (s *Server) read(ctx context.Context, r *run) (blocks [][]byte, err error) 
 				blocks, err = s.takeWhole(ctx, o, off, n, resp.Body)
 				return err
 			}
-			body := &bodyReader{r: resp.Body}
-			if blocks, err = fill(blocks, body, &got, n); err != nil && body.err == nil {
+			if blocks, err = fill(blocks, resp.Body, &got, n); err != nil {
 				return strange(s.url(o.key), "the answer ends after %d of %d bytes", got, n)
 			}
-			return err
+			return nil
 		},
 	})
 	return blocks, err

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ type question struct {
 	url   string        // for errors
 	count *atomic.Int64 // that it is counted in
 	build func(context.Context) (*http.Request, error)
-	take  func(*http.Response) error // uses the answer; called again after a *passing error
+	take  func(*http.Response) error // uses the answer; called again after a *passing error, or if that was cut
 
 	patience time.Duration // for what is sent
 }
@@ -177,7 +178,8 @@ func (c *client) try(whole context.Context, q question) error {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
 		resp.Body.Close()
 	}()
-	resp.Body = &heardBody{resp.Body, watch, silence, &c.Bytes}
+	body := &heardBody{ReadCloser: resp.Body, watch: watch, silence: silence, bytes: &c.Bytes}
+	resp.Body = body
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
 		err := c.refused(q.url, resp)
 		if p, ok := errors.AsType[*passing](err); ok {
@@ -188,8 +190,8 @@ func (c *client) try(whole context.Context, q question) error {
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return strange(q.url, "the answer is compressed (%s), which nobody asked for", wordOr(enc, "unknown"))
 	}
-	if err = q.take(resp); err != nil && !isAnswer(err) {
-		return c.ended(ctx, whole, q.url, err)
+	if err = q.take(resp); err != nil && (body.err != nil || !isAnswer(err)) {
+		return c.ended(ctx, whole, q.url, cmp.Or(body.err, err))
 	}
 	return err
 }
@@ -230,12 +232,13 @@ func retryAfter(header string) time.Duration {
 }
 
 // A heardBody counts the bytes of an answer, and keeps the watch from ending the request as long as
-// some come.
+// some come. It remembers how the connection failed.
 type heardBody struct {
 	io.ReadCloser
 	watch   *time.Timer
 	silence time.Duration
 	bytes   *atomic.Int64
+	err     error
 }
 
 func (b *heardBody) Read(p []byte) (int, error) {
@@ -243,6 +246,9 @@ func (b *heardBody) Read(p []byte) (int, error) {
 	if n > 0 {
 		b.watch.Reset(b.silence)
 		b.bytes.Add(int64(n))
+	}
+	if err != nil && err != io.EOF {
+		b.err = err
 	}
 	return n, err
 }

@@ -138,13 +138,9 @@ func parseNetrc(text, host string) (login *url.Userinfo) {
 		}
 		user, secret = "", ""
 	}
-	words := strings.Fields(text)
-	for i := 0; i < len(words); i++ {
-		next := ""
-		if i+1 < len(words) {
-			next = words[i+1]
-		}
-		switch words[i] {
+	words := append(strings.Fields(text), "")
+	for i := 0; i+1 < len(words); i++ {
+		switch next := words[i+1]; words[i] {
 		case "machine":
 			take()
 			machine = next

@@ -3,7 +3,6 @@ package remote
 import (
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"net"
 	"net/http"
@@ -97,18 +96,4 @@ func refusal(url, code string, status int) error {
 		return strange(url, "redirect that is not followed (%s)", code)
 	}
 	return nil
-}
-
-// A bodyReader remembers how the connection failed while the body of an answer was read.
-type bodyReader struct {
-	r   io.Reader
-	err error
-}
-
-func (b *bodyReader) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if err != nil && err != io.EOF {
-		b.err = err
-	}
-	return n, err
 }

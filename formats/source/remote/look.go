@@ -159,7 +159,6 @@ func (s *Server) loadLook(ctx context.Context, k lookKey) (looked, int64, error)
 type Ref struct {
 	Base string // the server: "s3://BUCKET" or "https://HOST"
 	Key  string // behind the slash, decoded, without one at its end
-	Dir  bool   // the URL has a slash at its end
 }
 
 // ParseURL takes the URL of a source apart. Its error says nothing that could be a secret.
@@ -169,7 +168,7 @@ func ParseURL(name string) (r Ref, err error) {
 		if bucket == "" || strings.ContainsAny(bucket, "@:?#") {
 			return r, fmt.Errorf("s3: not the name of a bucket; a source is s3://BUCKET/PREFIX")
 		}
-		return Ref{"s3://" + bucket, strings.TrimSuffix(key, "/"), key == "" || strings.HasSuffix(key, "/")}, nil
+		return Ref{"s3://" + bucket, strings.TrimSuffix(key, "/")}, nil
 	}
 	u, err := url.Parse(name)
 	if err != nil {
@@ -184,8 +183,7 @@ func ParseURL(name string) (r Ref, err error) {
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return r, fmt.Errorf("%s: a source has no query and no fragment", bare)
 	}
-	key := strings.TrimPrefix(u.Path, "/")
-	return Ref{u.Scheme + "://" + u.Host, strings.TrimSuffix(key, "/"), key == "" || strings.HasSuffix(key, "/")}, nil
+	return Ref{u.Scheme + "://" + u.Host, strings.TrimSuffix(strings.TrimPrefix(u.Path, "/"), "/")}, nil
 }
 
 // Join returns the URL of what has a name in the folder of a URL, as ParseURL takes it.

@@ -171,11 +171,8 @@ func (b *bucket) list(ctx context.Context, query url.Values) (*listResult, error
 
 // readPage reads a page of a listing.
 func readPage(at string, body io.Reader) (*listResult, error) {
-	heard := &bodyReader{r: io.LimitReader(body, maxPage)}
 	r := &listResult{}
-	if err := xml.NewDecoder(heard).Decode(r); heard.err != nil {
-		return nil, heard.err
-	} else if err != nil {
+	if err := xml.NewDecoder(io.LimitReader(body, maxPage)).Decode(r); err != nil {
 		return nil, strange(at, "the answer is no listing")
 	}
 	if len(r.Contents)+len(r.CommonPrefixes) > maxKeys || r.IsTruncated && r.NextContinuationToken == "" {

@@ -63,20 +63,12 @@ func (t Tree) Stat(ctx context.Context, name string) (source.Info, error) {
 
 // List implements source.Tree.
 func (t Tree) List(ctx context.Context, name string) (source.Names, error) {
-	l, err := t.s.all(ctx, t.folder(name))
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	return t.s.all(ctx, t.folder(name))
 }
 
 // Pages implements source.Walker.
 func (t Tree) Pages(ctx context.Context, name string) (source.Pages, error) {
-	l, err := t.s.folder(ctx, t.folder(name))
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
+	return t.s.folder(ctx, t.folder(name))
 }
 
 // Walk implements source.Walker.

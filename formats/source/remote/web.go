@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"recfs/cache"
 )
@@ -217,11 +218,6 @@ func (w *site) nextPage(resp *http.Response, dir string) (string, error) {
 	return "", nil
 }
 
-// limitedBody is an answer of which no more is read than a page may have.
-func limitedBody(resp *http.Response) *io.LimitedReader {
-	return &io.LimitedReader{R: resp.Body, N: maxFolderPage}
-}
-
 // maxFolderPage is how many bytes the page of a folder may have. Some servers take a thousand for a
 // name.
 const maxFolderPage = 64 << 20
@@ -235,7 +231,7 @@ type pageName struct {
 // readFolder reads the page of a folder: HTML, JSON as of nginx, or the lines of recfs.
 func readFolder(resp *http.Response, at *url.URL) ([]pageName, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	body := limitedBody(resp)
+	body := &io.LimitedReader{R: resp.Body, N: maxFolderPage}
 	var names []pageName
 	var err error
 	switch kind {
@@ -267,17 +263,13 @@ func readLinks(body io.Reader, at *url.URL) (names []pageName, err error) {
 			}
 			return nil, z.Err()
 		case html.StartTagToken:
-			tag, more := z.TagName()
-			if string(tag) != "a" {
-				continue
-			}
-			for more {
-				var key, value []byte
-				key, value, more = z.TagAttr()
-				if string(key) == "href" {
-					if n, ok := linkName(at, string(value)); ok {
-						names = append(names, n)
-					}
+			tag := z.Token()
+			for _, attr := range tag.Attr {
+				if tag.DataAtom != atom.A || attr.Key != "href" {
+					continue
+				}
+				if n, ok := linkName(at, attr.Val); ok {
+					names = append(names, n)
 				}
 			}
 		}

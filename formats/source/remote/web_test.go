@@ -197,6 +197,25 @@ func TestNextPages(t *testing.T) {
 	}
 }
 
+// TestCutNames asks again for the names of a folder if the answer was cut in the middle of a line.
+func TestCutNames(t *testing.T) {
+	const names = `{"name":"a","type":"file"}` + "\n" + `{"name":"b","type":"file"}` + "\n"
+	cut := false
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		w.Header().Set("Content-Length", fmt.Sprint(len(names)))
+		if cut {
+			_, _ = io.WriteString(w, names)
+			return
+		}
+		cut = true
+		_, _ = io.WriteString(w, names[:len(names)-8])
+	}))
+	if diff := cmp.Diff([]string{"a", "b"}, listNames(t, tree, ".")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestEndless gives up a folder of which each page names another one.
 func TestEndless(t *testing.T) {
 	tree := openSite(t, http.NotFoundHandler())
