@@ -30,17 +30,17 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 	registerJobs(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
 		c := &checker{env: e, members: map[string]bool{}}
-		stop := a.measure(ctx, e.startMeter("checking"), args, everything)
+		m := e.startMeter("checking")
 		e.far = func() string {
 			return fmt.Sprintf("%s, %s read: %s so far"+fromStart, c.meter.far(), humanSize(c.bytes), count(c.problems, "problem", "problems"))
 		}
 		report := func(problems []problem) { c.report(ctx, problems) }
 		unreadable := func(name string, err error) { report([]problem{fileProblem(name, err)}) }
-		inOrder(e.jobs, a.find(ctx, args, unreadable), func(f found) []problem { return c.check(ctx, f) }, report)
-		stop()
-		c.meter.close()
-		if ctx.Err() != nil {
-			return ctx.Err()
+		err := a.measured(ctx, m, args, everything, func() {
+			inOrder(e.jobs, a.find(ctx, args, unreadable), func(f found) []problem { return c.check(ctx, f) }, report)
+		})
+		if err != nil {
+			return err
 		}
 		if c.files == 0 && c.recordings == 0 && c.problems == 0 {
 			return usagef("check: there is nothing to read in %s", strings.Join(args, ", "))

@@ -57,20 +57,20 @@ func runCp(flags *pflag.FlagSet) runFunc {
 		e.far = func() string {
 			return fmt.Sprintf("%s, %s copied, and none half; another run copies all again", c.meter.far(), count(c.meter.files, "file", "files"))
 		}
-		defer a.measure(ctx, e.startMeter("copying"), sources, everything)()
-		for _, name := range sources {
-			target := dest
-			if into {
-				target = filepath.Join(dest, base(name))
+		return a.measured(ctx, e.startMeter("copying"), sources, everything, func() {
+			for _, name := range sources {
+				target := dest
+				if into {
+					target = filepath.Join(dest, base(name))
+				}
+				if *parents {
+					target = filepath.Join(dest, filepath.Join(string(filepath.Separator), name)) // no ".." leads out of it
+				}
+				if err := c.source(ctx, a, name, target); err != nil {
+					c.fail(name, err)
+				}
 			}
-			if *parents {
-				target = filepath.Join(dest, filepath.Join(string(filepath.Separator), name)) // no ".." leads out of it
-			}
-			if err := c.source(ctx, a, name, target); err != nil {
-				c.fail(name, err)
-			}
-		}
-		return ctx.Err()
+		})
 	})
 }
 

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // A daemon starts as recfs itself, with the same arguments and this variable set. File descriptor 3
@@ -70,11 +67,6 @@ func startDaemon() error {
 // closeAllOnExec keeps all descriptors but the standard ones from programs that are started.
 func closeAllOnExec() error {
 	const first = 3
-	err := unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
-	if err == nil {
-		return nil
-	}
-	// Linux before 5.11 cannot, and a sandbox may refuse what it does not know.
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err

@@ -87,6 +87,12 @@ func (e *env) print(line any, text string) {
 	}
 }
 
+// tell prints a text.
+func (e *env) tell(text string) error {
+	_, err := io.WriteString(e.stdout, text)
+	return err
+}
+
 // buffer gathers what the command prints from now on until flush is called.
 func (e *env) buffer() (flush func() error) {
 	w := bufio.NewWriter(e.stdout)

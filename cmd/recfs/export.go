@@ -86,13 +86,9 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	if x.form.Merge {
 		write = x.merge
 	}
-	args := []string{source}
-	stop := a.measure(ctx, x.meter, args, x.wants)
-	written, err := write(ctx, x.targets(a.find(ctx, args, x.hide)))
-	stop()
-	x.meter.close()
-	if ctx.Err() != nil {
-		return ctx.Err()
+	args, written := []string{source}, ""
+	if ended := a.measured(ctx, x.meter, args, x.wants, func() { written, err = write(ctx, x.targets(a.find(ctx, args, x.hide))) }); ended != nil {
+		return ended
 	}
 	fmt.Fprintf(x.env.stderr, "%s: %s, %s written, %d unchanged, %d failed\n", count(x.meter.done.recordings, "recording", "recordings"),
 		written, humanSize(x.bytes), x.same, x.failures)
@@ -109,10 +105,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	if x.prune != "" {
 		pruned = x.removeGone(ctx)
 	}
-	if err := cmp.Or(x.finish(ctx, pruned), pruned); err != nil {
-		return err
-	}
-	return nil
+	return cmp.Or(x.finish(ctx, pruned), pruned)
 }
 
 // each writes a file for each table of a recording.
@@ -138,7 +131,11 @@ func (x *exporter) each(ctx context.Context, list iter.Seq[target]) (written str
 // that were asked for and that no recording has, which may be misspelt.
 func (x *exporter) nothing() error {
 	if x.seen == 0 && x.failures == 0 {
-		return usagef("export: there are no recordings%s in %s", ofFormats(x.formats), x.source)
+		only := ""
+		if len(x.formats) > 0 {
+			only = " of the format " + strings.Join(x.formats, " or ")
+		}
+		return usagef("export: there are no recordings%s in %s", only, x.source)
 	}
 	var missing []error
 	have := cmp.Or(strings.Join(slices.Sorted(maps.Keys(x.met)), ", "), "none")
@@ -155,14 +152,6 @@ func (x *exporter) nothing() error {
 		x.env.report(err)
 	}
 	return err
-}
-
-// ofFormats names the formats that are wanted, if not all are.
-func ofFormats(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return " of the format " + strings.Join(list, " or ")
 }
 
 // meet takes note of a table that a recording has.

@@ -63,8 +63,7 @@ unless it asks for these with --damaged or --format, if a container is damaged: 
 func runFind(flags *pflag.FlagSet) runFunc {
 	f := &finder{}
 	flags.StringVar(&f.format, "format", "", "recordings of the format `NAME`: "+strings.Join(formatList(), ", ")+", also called "+strings.Join(calledList(), ", ")+"; or damaged containers: tar, zip, tar.xz and the like")
-	known := slices.Concat(formatList(), calledList(), container.Formats())
-	offer(flags, "format", known...)
+	offer(flags, "format", formatWords()...)
 	flags.StringArrayVar(&f.players, "player", nil, "with a player whose name matches `PATTERN`: * and ? are wildcards, without them a part of the name is enough (may be repeated: with each of them)")
 	flags.StringArrayVar(&f.items, "item", nil, "with an item whose name matches `PATTERN` in the pack when the game was saved last (NetHack; may be repeated)")
 	flags.StringArrayVar(&f.monsters, "monster", nil, "with a monster whose name matches `PATTERN` on the level when the game was saved last (NetHack; may be repeated)")
@@ -83,7 +82,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 	flags.BoolVar(&f.finished, "finished", false, "print the finished runs of these recordings (of the players of --player): time in seconds, tick, demo, map and player, on each map the best first; of a recording below a directory the best 4096")
 	registerJobs(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
-		if f.format != "" && !slices.Contains(known, f.format) {
+		if known := formatWords(); f.format != "" && !slices.Contains(known, f.format) {
 			return usagef("find: there is no format %q: name one of %s", f.format, strings.Join(known, ", "))
 		}
 		f.env, f.a, f.columns, f.printed = e, a, cmp.Or(e.columns(), math.MaxInt), map[string]bool{}

@@ -87,22 +87,15 @@ func parseSpan(text string) (time.Duration, error) {
 	return 0, errors.New("not a length of time like 90s, 36h or 7d")
 }
 
-// parseOwner parses the number of a user or group.
-func parseOwner(text string) (uint32, error) {
-	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
-		err = errors.New("not the number of a user or group")
+// upTo returns what parses a number up to most, and says what another text is not.
+func upTo(most uint64, base int, what string) func(string) (uint32, error) {
+	return func(text string) (uint32, error) {
+		n, err := strconv.ParseUint(text, base, 32)
+		if err != nil || n > most {
+			err = errors.New("not " + what)
+		}
+		return uint32(n), err
 	}
-	return uint32(n), err
-}
-
-// parseRights parses permission bits such as 022.
-func parseRights(text string) (uint32, error) {
-	n, err := strconv.ParseUint(text, 8, 32)
-	if err != nil || n > 0o777 {
-		err = errors.New("not an octal number up to 777")
-	}
-	return uint32(n), err
 }
 
 // A shardFlag is a flag value: I/N.

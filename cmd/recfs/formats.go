@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"recfs/formats"
+	"recfs/formats/container"
 	"recfs/formats/datafile"
 	"recfs/formats/echo"
 	"recfs/formats/hcrp"
@@ -66,13 +67,16 @@ func (o *formatOptions) list() ([]formats.Format, error) {
 }
 
 // formatList returns the sorted names of all formats.
-func formatList() []string { return formatWords(func(f formats.Format) string { return f.Name }) }
+func formatList() []string { return ofFormats(func(f formats.Format) string { return f.Name }) }
 
 // calledList returns the sorted words by which users call formats.
-func calledList() []string { return formatWords(func(f formats.Format) string { return f.Called }) }
+func calledList() []string { return ofFormats(func(f formats.Format) string { return f.Called }) }
 
-// formatWords returns what word returns of all formats, sorted, each once.
-func formatWords(word func(formats.Format) string) (words []string) {
+// formatWords returns all that may be asked for as a format: those of containers are of damaged ones.
+func formatWords() []string { return slices.Concat(formatList(), calledList(), container.Formats()) }
+
+// ofFormats returns what word returns of all formats, sorted, each once.
+func ofFormats(word func(formats.Format) string) (words []string) {
 	list, _ := (&formatOptions{}).list() // there are no files to open
 	for _, f := range list {
 		if w := word(f); w != "" {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -20,23 +19,23 @@ func helpCommand(table func() commandTable) command {
 		run: func(*pflag.FlagSet) runFunc {
 			return func(_ context.Context, e *env, args []string) error {
 				if len(args) == 0 {
-					return overview(e.stdout, table())
+					return e.tell(overview(table()))
 				}
 				if args[0] == sharedTopic {
-					return sharedHelp(e.stdout, e.width())
+					return e.tell(sharedHelp(e.width()))
 				}
 				cmd := table().named(args[0])
 				if cmd.run == nil {
 					return usagef("help: unknown command %q%s", args[0], didYouMean(args[0], append(table().names(), sharedTopic)))
 				}
-				return cmd.help(e.stdout, e.width())
+				return e.tell(cmd.help(e.width()))
 			}
 		},
 	}
 }
 
-// overview prints the commands, one a line.
-func overview(w io.Writer, table commandTable) error {
+// overview has the commands, one a line.
+func overview(table commandTable) string {
 	var b strings.Builder
 	b.WriteString("recfs shows an archive of game recordings as a read-only tree of plain files.\n\n")
 	b.WriteString("Usage:\n  recfs SOURCE MOUNTPOINT      the same as recfs mount\n  recfs COMMAND [ARGUMENTS]\n\nCommands:\n")
@@ -46,23 +45,21 @@ func overview(w io.Writer, table commandTable) error {
 		}
 	}
 	b.WriteString("\n'recfs help COMMAND' tells more about one of them, 'recfs help flags' what all share that read recordings.\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // sharedTopic is what help calls the flags of all commands that read recordings.
 const sharedTopic = "flags"
 
 // sharedHelp explains the flags of all commands that read recordings.
-func sharedHelp(w io.Writer, width int) error {
+func sharedHelp(width int) string {
 	flags := newFlagSet("")
 	readFlags(flags)
-	_, err := io.WriteString(w, "Flags of all commands that read recordings:\n"+flagUsages(flags, width))
-	return err
+	return "Flags of all commands that read recordings:\n" + flagUsages(flags, width)
 }
 
-// help prints all there is to know about cmd but the flags that it shares.
-func (cmd command) help(w io.Writer, width int) error {
+// help is all there is to know about cmd but the flags that it shares.
+func (cmd command) help(width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n\nUsage:\n  %s\n", cmd.summary, cmd.usage())
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(cmd.about), "\n\n") {
@@ -78,8 +75,7 @@ func (cmd command) help(w io.Writer, width int) error {
 		b.WriteString("\n" + wrap("It also has the flags of all commands that read recordings, which 'recfs help flags' lists: "+
 			strings.Join(flagNames(shared, "--"), ", ")+".", width))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // flags divides the flags of cmd into its own and those of all commands that read recordings.

@@ -132,11 +132,7 @@ func (x *indexer) runMissing(ctx context.Context, a *archive, args []string) err
 // make makes the indexes.
 func (x *indexer) make(ctx context.Context, a *archive, args []string) error {
 	a.options.OnRead, x.env.far = x.meter.onRead, func() string { return x.far(a) }
-	stop := a.measure(ctx, x.meter, args, x.wants)
-	x.indexAll(ctx, a.find(ctx, args, x.fail))
-	stop()
-	x.meter.close()
-	return ctx.Err()
+	return a.measured(ctx, x.meter, args, x.wants, func() { x.indexAll(ctx, a.find(ctx, args, x.fail)) })
 }
 
 // far says how far the indexing came.

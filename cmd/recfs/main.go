@@ -71,15 +71,10 @@ func dispatch(argv []string) (command, []string, error) {
 		return mountHelper, args, nil
 	}
 	if len(args) == 0 {
-		return commands().named("help"), nil, nil
+		args = []string{"help"}
 	}
-	switch args[0] {
-	case "-h", "--help":
-		return commands().named("help"), args[1:], nil
-	case "-V", "--version":
-		return commands().named("version"), args[1:], nil
-	}
-	if cmd := commands().named(args[0]); cmd.run != nil {
+	flags := map[string]string{"-h": "help", "--help": "help", "-V": "version", "--version": "version"}
+	if cmd := commands().named(cmp.Or(flags[args[0]], args[0])); cmd.run != nil {
 		return cmd, args[1:], nil
 	}
 	if strings.HasPrefix(args[0], "-") {
@@ -115,7 +110,7 @@ func (cmd command) execute(ctx context.Context, e *env, args []string) error {
 	flags, run := cmd.parse()
 	err := flags.Parse(notFlags(args))
 	if errors.Is(err, pflag.ErrHelp) {
-		return cmd.help(e.stdout, e.width())
+		return e.tell(cmd.help(e.width()))
 	}
 	if err != nil {
 		return usagef("%s: %s", cmd.name, flagError(err, flags))

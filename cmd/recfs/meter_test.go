@@ -98,7 +98,7 @@ func TestAmount(t *testing.T) {
 	m := newMeter(&screen{}, "indexing")
 	m.draw(&screen{})
 	defer m.close()
-	a.measure(context.Background(), m, []string{samples + "/nethack", samples + "/hcrp/tiny.hcrp/ticks"}, everything)()
+	_ = a.measured(context.Background(), m, []string{samples + "/nethack", samples + "/hcrp/tiny.hcrp/ticks"}, everything, func() {})
 	if m.counted {
 		t.Error("a part of a recording is counted")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -27,12 +28,12 @@ type mountFlags struct {
 }
 
 func registerMount(flags *pflag.FlagSet) *mountFlags {
-	m := &mountFlags{}
+	m, owner := &mountFlags{}, upTo(math.MaxUint32, 10, "the number of a user or group")
 	flags.StringArrayVarP(&m.options, "options", "o", nil, "`OPTIONS` of mount(8), separated by commas: a_b=c is --a-b=c")
 	flags.BoolVar(&m.allowOther, "allow-other", false, "let other users in, as far as owner and mode of each file allow")
-	flags.Func("uid", "user `UID` owns all files (default: the owner of each in the source)", optional(&m.uid, parseOwner))
-	flags.Func("gid", "group `GID` owns all files (default: the group of each in the source)", optional(&m.gid, parseOwner))
-	flags.Func("umask", "take these permission bits from files and directories; `MASK` is octal", optional(&m.umask, parseRights))
+	flags.Func("uid", "user `UID` owns all files (default: the owner of each in the source)", optional(&m.uid, owner))
+	flags.Func("gid", "group `GID` owns all files (default: the group of each in the source)", optional(&m.gid, owner))
+	flags.Func("umask", "take these permission bits from files and directories; `MASK` is octal", optional(&m.umask, upTo(0o777, 8, "an octal number up to 777")))
 	flags.Var(&m.readDirPlus, "readdirplus", "send attributes with listings: faster for find and du, slower for a plain ls")
 	flags.Func("entry-timeout", "look at a path in the source only once in this `TIME`: faster, but changes show later", optional(&m.entryTimeout, parseSpan))
 	flags.StringVar(&m.web.listen, "serve", "", "also serve the tree at `ADDR` over HTTP, as recfs serve does; the flags from here to --access-log say how")

@@ -5,13 +5,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"recfs/formats/catalogue"
-	"recfs/formats/container"
 	"recfs/fs/web/page"
 	"recfs/nodes"
 )
@@ -54,10 +51,10 @@ type listPage struct {
 }
 
 // Page implements page.List.
-func (p *pageList) Page(ctx context.Context, values url.Values) (any, error) {
-	q, bad := p.parse(values)
-	if bad != "" {
-		return nil, page.BadParameter(bad)
+func (p *pageList) Page(ctx context.Context, asked *page.Query) (any, error) {
+	q := p.parse(asked)
+	if err := asked.Err(); err != nil {
+		return nil, err
 	}
 	known, err := p.a.catalogue.Known(ctx, p.dir)
 	if err != nil {
@@ -71,46 +68,33 @@ func (p *pageList) Page(ctx context.Context, values url.Values) (any, error) {
 	return answer, err
 }
 
-// parse returns what a query asks for, or the first parameter that is bad.
-func (p *pageList) parse(values url.Values) (q *listQuery, bad string) {
-	q = &listQuery{
-		finder: finder{a: p.a, format: values.Get("format"), mapName: values.Get("map")},
-		words:  strings.Fields(strings.ToLower(values.Get("q"))), sort: "start", down: true, limit: defaultRows,
+// parse returns what a query asks for.
+func (p *pageList) parse(asked *page.Query) *listQuery {
+	q := &listQuery{
+		finder: finder{a: p.a, mapName: asked.Get("map")}, words: strings.Fields(strings.ToLower(asked.Get("q"))), sort: "start", down: true,
 	}
-	take := func(name string, set func(string) error) {
-		if text := values.Get(name); text != "" && set(text) != nil && bad == "" {
-			bad = name
-		}
-	}
-	check := func(name string, ok bool) {
-		if !ok && bad == "" {
-			bad = name
-		}
-	}
-	for _, player := range values["player"] {
+	for _, player := range asked.Values["player"] {
 		if player != "" {
 			q.players = append(q.players, player)
 		}
 	}
-	check("format", q.format == "" || slices.Contains(slices.Concat(formatList(), calledList(), container.Formats()), q.format))
-	take("since", optional(&q.since, parseMoment))
-	take("until", optional(&q.until, parseMoment))
-	take("at", optional(&q.at, parseMoment))
-	take("longer", optional(&q.longer, parseSpan))
-	take("shorter", optional(&q.shorter, parseSpan))
-	damaged := values.Get("damaged")
-	q.damaged = damaged == "1"
-	check("damaged", q.damaged || damaged == "" || damaged == "0")
-	if text := values.Get("sort"); text != "" {
-		q.sort, q.down = strings.CutPrefix(text, "-")
-		check("sort", slices.Contains([]string{"start", "duration", "size", "ticks", "path", "map"}, q.sort))
+	if q.format = asked.Get("format"); q.format != "" && !slices.Contains(formatWords(), q.format) {
+		asked.Refuse("format")
 	}
-	take("limit", func(text string) (err error) {
-		q.limit, err = strconv.Atoi(text)
-		check("limit", q.limit >= 1 && q.limit <= mostRows)
-		return err
-	})
-	take("after", func(text string) error {
+	asked.Take("since", optional(&q.since, parseMoment))
+	asked.Take("until", optional(&q.until, parseMoment))
+	asked.Take("at", optional(&q.at, parseMoment))
+	asked.Take("longer", optional(&q.longer, parseSpan))
+	asked.Take("shorter", optional(&q.shorter, parseSpan))
+	q.damaged = asked.Flag("damaged")
+	if text := asked.Get("sort"); text != "" {
+		q.sort, q.down = strings.CutPrefix(text, "-")
+		if !slices.Contains([]string{"start", "duration", "size", "ticks", "path", "map"}, q.sort) {
+			asked.Refuse("sort")
+		}
+	}
+	q.limit = int(asked.Number("limit", defaultRows, 1, mostRows))
+	asked.Take("after", func(text string) error {
 		q.after = &place{}
 		b, err := base64.RawURLEncoding.DecodeString(text)
 		if err == nil {
@@ -121,7 +105,7 @@ func (p *pageList) parse(values url.Values) (q *listQuery, bad string) {
 	})
 	q.compile()
 	q.asking = len(q.filters)+len(q.words) > 0
-	return q, bad
+	return q
 }
 
 // A place is one in the order of a list. The row that was there may be gone, or others have come.

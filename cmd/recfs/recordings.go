@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"recfs/formats"
 	archives "recfs/formats/archive"
@@ -123,26 +124,25 @@ func areFolders(args []string) bool {
 	})
 }
 
-// measure lets m know what the arguments name, while the work on that goes on. Nobody waits for it;
-// stop ends it. Where an argument leads into a recording nothing is known: its files have no size
-// before they are made.
-func (a *archive) measure(ctx context.Context, m *meter, args []string, wanted func(found) bool) (stop func()) {
+// measured calls work, which ends m, and lets m know meanwhile what the arguments name. Where one
+// leads into a recording nothing is known: its files have no size before they are made.
+func (a *archive) measured(ctx context.Context, m *meter, args []string, wanted func(found) bool, work func()) error {
 	m.change(func() { m.traffic = a.remoteTraffic })
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	counting, stop := context.WithCancel(ctx)
+	var counter sync.WaitGroup
+	counter.Go(func() {
 		if !m.drawn() || slices.ContainsFunc(args, func(name string) bool { return !onDisk(sourceOf(name)) }) {
 			return
 		}
-		if all := a.amount(ctx, args, wanted); ctx.Err() == nil {
+		if all := a.amount(counting, args, wanted); counting.Err() == nil {
 			m.change(func() { m.all, m.counted = all, true })
 		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
+	})
+	work()
+	stop()
+	counter.Wait()
+	m.close()
+	return ctx.Err()
 }
 
 // summaries yields what is known of the recordings below name, a directory, a recording or a mount.

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,9 +13,9 @@ import (
 // An emptyList has no recordings, and no parameter called bad.
 type emptyList struct{}
 
-func (emptyList) Page(_ context.Context, q url.Values) (any, error) {
+func (emptyList) Page(_ context.Context, q *page.Query) (any, error) {
 	if q.Has("bad") {
-		return nil, page.BadParameter("bad")
+		q.Refuse("bad")
 	}
 	return struct {
 		Total int      `json:"total"`

@@ -33,7 +33,7 @@ type groundAnswer struct {
 }
 
 // about answers with what there is to know before the first frame.
-func about(ctx context.Context, t *Tree, q *query) (any, error) {
+func about(ctx context.Context, t *Tree, q *Query) (any, error) {
 	rec, err := t.recording(ctx, q.name)
 	if mute, ok := errors.AsType[*muteError](err); ok {
 		no := &play.About{Status: play.Status{Error: &mute.reason}, Lanes: []play.Lane{}, Marks: []play.Mark{}}
@@ -100,13 +100,13 @@ type playersAnswer struct {
 }
 
 // players answers with those who took part and have a name that fits.
-func players(ctx context.Context, t *Tree, q *query) (any, error) {
-	after, limit := int(q.number("after", 0, 0, math.MaxInt32)), int(q.number("limit", 100, 1, 1000))
+func players(ctx context.Context, t *Tree, q *Query) (any, error) {
+	after, limit := int(q.Number("after", 0, 0, math.MaxInt32)), int(q.Number("limit", 100, 1, 1000))
 	rec, err := t.playing(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	rows, total, err := rec.Players(ctx, q.text("q"), after, limit)
+	rows, total, err := rec.Players(ctx, q.Get("q"), after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -125,20 +125,20 @@ type eventsAnswer struct {
 }
 
 // events answers with the events that fit, from a tick on.
-func events(ctx context.Context, t *Tree, q *query) (any, error) {
+func events(ctx context.Context, t *Tree, q *Query) (any, error) {
 	ask := play.Query{
-		Back: q.number("dir", 1, -1, 1) < 0, Words: q.text("q"), ID: play.ID(q.text("id")),
-		Limit: int(q.number("limit", 100, 1, 1000)), Told: q.flag("secrets"),
+		Back: q.Number("dir", 1, -1, 1) < 0, Words: q.Get("q"), ID: play.ID(q.Get("id")),
+		Limit: int(q.Number("limit", 100, 1, 1000)), Told: q.Flag("secrets"),
 	}
-	if q.text("dir") == "0" {
-		q.refuse("dir")
+	if q.Get("dir") == "0" {
+		q.Refuse("dir")
 	}
 	without := int64(math.MinInt64)
 	if ask.Back {
 		without = math.MaxInt64
 	}
-	ask.From = q.number("from", without, math.MinInt64, math.MaxInt64)
-	if kinds := q.text("kind"); kinds != "" {
+	ask.From = q.Number("from", without, math.MinInt64, math.MaxInt64)
+	if kinds := q.Get("kind"); kinds != "" {
 		ask.Kinds = strings.Split(kinds, ",")
 	}
 	rec, err := t.playing(ctx, q)
@@ -168,10 +168,10 @@ func shownEvents(list []play.Event, told bool) []play.Event {
 type DiffMaps func(ctx context.Context, a, b nodes.Dir) (*play.MapDiff, error)
 
 // mapDiff answers with how two maps differ.
-func mapDiff(ctx context.Context, t *Tree, q *query) (any, error) {
-	other, _, err := t.Path("/" + (&url.URL{Path: q.text("with")}).EscapedPath())
-	if err != nil || q.text("with") == "" {
-		return nil, BadParameter("with")
+func mapDiff(ctx context.Context, t *Tree, q *Query) (any, error) {
+	other, _, err := t.Path("/" + (&url.URL{Path: q.Get("with")}).EscapedPath())
+	if err != nil || q.Get("with") == "" {
+		return nil, badParameter("with")
 	}
 	a, err := t.dir(ctx, q.name)
 	if err != nil {
@@ -180,7 +180,7 @@ func mapDiff(ctx context.Context, t *Tree, q *query) (any, error) {
 	b, err := t.dir(ctx, other)
 	if err != nil {
 		if t.Status(err) == http.StatusNotFound {
-			err = BadParameter("with")
+			err = badParameter("with")
 		}
 		return nil, err
 	}
@@ -193,13 +193,12 @@ func mapDiff(ctx context.Context, t *Tree, q *query) (any, error) {
 
 // A List is what is known of all recordings.
 type List interface {
-	// Page returns a page of the list (docs/tree/page.md section 3). A parameter that is none is a
-	// [BadParameter].
-	Page(ctx context.Context, q url.Values) (any, error)
+	// Page returns a page of the list (docs/tree/page.md section 3).
+	Page(ctx context.Context, q *Query) (any, error)
 }
 
 // list answers with a page of the list.
-func list(ctx context.Context, t *Tree, q *query) (any, error) { return t.List.Page(ctx, q.values) }
+func list(ctx context.Context, t *Tree, q *Query) (any, error) { return t.List.Page(ctx, q) }
 
 // Shown is a name as text of a page.
 func Shown(name string) string {

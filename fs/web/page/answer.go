@@ -86,43 +86,46 @@ func pack(plain []byte) []byte {
 	return out.Bytes()
 }
 
-// A query is what a request for data asks for.
-type query struct {
-	name   string // the path from the root
-	values url.Values
-	bad    string // the first parameter that is none
+// A Query is what a request for data asks for.
+type Query struct {
+	url.Values
+	name string // the path from the root
+	bad  string // the first parameter that is none
 }
 
-// text returns a parameter as it is; "": it is not there.
-func (q *query) text(name string) string { return q.values.Get(name) }
-
-// refuse notes that a parameter is bad, which err then tells.
-func (q *query) refuse(name string) {
+// Refuse notes that a parameter is bad, which Err then tells.
+func (q *Query) Refuse(name string) {
 	if q.bad == "" {
 		q.bad = name
 	}
 }
 
-// number returns a parameter that is a number from low to high, or what is meant without it.
-func (q *query) number(name string, without, low, high int64) int64 {
-	text := q.values.Get(name)
-	if text == "" {
-		return without
+// Take calls set with a parameter that is there, and refuses it if that fails.
+func (q *Query) Take(name string, set func(string) error) {
+	if text := q.Get(name); text != "" && set(text) != nil {
+		q.Refuse(name)
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < low || n > high {
-		q.refuse(name)
-	}
+}
+
+// Number returns a parameter that is a number from low to high, or what is meant without it.
+func (q *Query) Number(name string, without, low, high int64) int64 {
+	n := without
+	q.Take(name, func(text string) (err error) {
+		if n, err = strconv.ParseInt(text, 10, 64); n < low || n > high {
+			err = strconv.ErrRange
+		}
+		return err
+	})
 	return n
 }
 
-// flag returns a parameter that is 0 or 1.
-func (q *query) flag(name string) bool { return q.number(name, 0, 0, 1) == 1 }
+// Flag returns a parameter that is 0 or 1.
+func (q *Query) Flag(name string) bool { return q.Number(name, 0, 0, 1) == 1 }
 
-// err returns why the query is bad.
-func (q *query) err() error {
+// Err returns why the query is bad.
+func (q *Query) Err() error {
 	if q.bad != "" {
-		return BadParameter(q.bad)
+		return badParameter(q.bad)
 	}
 	return nil
 }
@@ -130,7 +133,7 @@ func (q *query) err() error {
 // refused returns an error of what plays as one of the request.
 func refused(err error) error {
 	if bad, ok := errors.AsType[play.BadParameter](err); ok {
-		return BadParameter(string(bad))
+		return badParameter(string(bad))
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 // A handler makes the answer to a request for data. The answer is a struct or a map; its JSON gets
 // "v":1 before it.
 type handler struct {
-	make func(ctx context.Context, t *Tree, q *query) (any, error)
+	make func(ctx context.Context, t *Tree, q *Query) (any, error)
 	// versioned says that the answer follows from the query and the version of what is at its path, so
 	// that it need not be made to tell whether it is another one.
 	versioned bool
@@ -45,7 +45,7 @@ func (s *Site) data(w Writer, r *http.Request, rest string) error {
 	if err != nil {
 		return err
 	}
-	q := &query{name: name, values: values}
+	q := &Query{Values: values, name: name}
 	tag := ""
 	if h.versioned {
 		if tag, err = s.tag(r, q); err != nil {
@@ -71,10 +71,10 @@ func (s *Site) data(w Writer, r *http.Request, rest string) error {
 }
 
 // body returns the JSON of an answer.
-func (s *Site) body(ctx context.Context, h handler, q *query) (body []byte, err error) {
+func (s *Site) body(ctx context.Context, h handler, q *Query) (body []byte, err error) {
 	err = s.Within(ctx, func(ctx context.Context) error {
 		value, err := h.make(ctx, &s.Tree, q)
-		if err = cmp.Or(err, q.err()); err != nil {
+		if err = cmp.Or(err, q.Err()); err != nil {
 			return refused(err)
 		}
 		body, err = encode(value)
@@ -84,7 +84,7 @@ func (s *Site) body(ctx context.Context, h handler, q *query) (body []byte, err 
 }
 
 // tag returns the ETag of an answer by the version of what is at its path; "": nothing tells it.
-func (s *Site) tag(r *http.Request, q *query) (tag string, err error) {
+func (s *Site) tag(r *http.Request, q *Query) (tag string, err error) {
 	err = s.Within(r.Context(), func(ctx context.Context) error {
 		way, err := s.Find(ctx, q.name)
 		if err == nil {

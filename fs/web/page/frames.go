@@ -12,9 +12,9 @@ import (
 )
 
 // frames answers with a block of frames.
-func frames(ctx context.Context, t *Tree, q *query) (any, error) {
-	block, step := q.number("block", 0, 0, math.MaxInt64), q.number("step", 1, 1, 64)
-	told := q.flag("secrets")
+func frames(ctx context.Context, t *Tree, q *Query) (any, error) {
+	block, step := q.Number("block", 0, 0, math.MaxInt64), q.Number("step", 1, 1, 64)
+	told := q.Flag("secrets")
 	rec, err := t.playing(ctx, q)
 	if err != nil {
 		return nil, err

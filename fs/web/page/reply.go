@@ -39,7 +39,7 @@ func ParseQuery(r *http.Request) (url.Values, error) {
 	return values, err
 }
 
-// BadParameter refuses a parameter of a query.
-func BadParameter(name string) error {
+// badParameter refuses a parameter of a query.
+func badParameter(name string) error {
 	return NewRefusal(http.StatusBadRequest, "bad parameter: "+name)
 }

@@ -74,8 +74,8 @@ func (t *Tree) recording(ctx context.Context, name string) (play.Recording, erro
 
 // playing returns the recording that a query asks for, unless the query is bad. What does not play
 // is not there.
-func (t *Tree) playing(ctx context.Context, q *query) (play.Recording, error) {
-	if err := q.err(); err != nil {
+func (t *Tree) playing(ctx context.Context, q *Query) (play.Recording, error) {
+	if err := q.Err(); err != nil {
 		return nil, err
 	}
 	rec, err := t.recording(ctx, q.name)
