@@ -167,7 +167,7 @@ func writeLarge(t *testing.T, name string) (games int64) {
 // read is how many bytes of its source the server has read.
 func (b *browser) read() float64 {
 	b.Helper()
-	s, _, err := readServerStats(b.server.http)
+	s, _, err := readStats(b.Context(), b.server.http)
 	must(b.T, err)
 	return float64(s.BytesRead)
 }
@@ -350,7 +350,7 @@ func TestBrowserLargeMany(t *testing.T) {
 	const name = "crowd.teehistorian"
 	games := writeLarge(t, filepath.Join(dir, name))
 	b.server.ask(t, "about/"+name)
-	idle, _, err := readServerStats(b.server.http)
+	idle, _, err := readStats(b.Context(), b.server.http)
 	must(t, err)
 
 	ctx, leave := context.WithCancel(t.Context())
@@ -364,7 +364,7 @@ func TestBrowserLargeMany(t *testing.T) {
 		}
 	}
 	time.Sleep(time.Minute)
-	busy, _, err := readServerStats(b.server.http)
+	busy, _, err := readStats(b.Context(), b.server.http)
 	must(t, err)
 	b.figure("MiB of the server at most", b.server.peak(t), budget+64)
 	b.Logf("%d MB read, %d goroutines, %d requests", (busy.BytesRead-idle.BytesRead)/1e6, busy.Memory.Goroutines, b.server.requests(t))
@@ -372,7 +372,7 @@ func TestBrowserLargeMany(t *testing.T) {
 	clients.Wait()
 	http.DefaultClient.CloseIdleConnections()
 	for before, left := int64(-1), 60; ; left-- {
-		s, _, err := readServerStats(b.server.http)
+		s, _, err := readStats(b.Context(), b.server.http)
 		must(t, err)
 		if s.BytesRead == before && s.Memory.Goroutines <= idle.Memory.Goroutines+2 {
 			break

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"slices"
@@ -245,7 +246,7 @@ func pathCandidates(ctx context.Context, prefix string) []string {
 func looking(ctx context.Context, look func(context.Context, *archive)) {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	if a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{}); err == nil {
+	if a, err := readFlags(pflag.NewFlagSet("", pflag.ContinueOnError)).open(&env{stderr: io.Discard}); err == nil {
 		defer a.close()
 		look(ctx, a)
 	}

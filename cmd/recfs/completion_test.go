@@ -111,3 +111,9 @@ func completionScript(t *testing.T, shell string) []byte {
 	}
 	return script
 }
+
+// TestCompletionLog has somewhere to log errors to, where nobody sees them.
+func TestCompletionLog(t *testing.T) {
+	setCacheHome(t)
+	looking(t.Context(), func(_ context.Context, a *archive) { a.log.Error("unheard") })
+}

@@ -43,11 +43,10 @@ func runStats(flags *pflag.FlagSet) runFunc {
 		case len(args) == 0 && *watch:
 			return usagef("stats: --watch needs a MOUNTPOINT")
 		case len(args) == 0:
-			listMounts(e)
-			return nil
+			return listMounts(ctx, e)
 		}
 		for {
-			err := showStats(e, args[0], *watch && e.terminal)
+			err := showStats(ctx, e, args[0], *watch && e.terminal)
 			if err != nil || !*watch {
 				return err
 			}
@@ -71,9 +70,9 @@ type mountLine struct {
 }
 
 // listMounts prints the mounts, one a line.
-func listMounts(e *env) {
+func listMounts(ctx context.Context, e *env) error {
 	for _, dir := range fs.Mounts() {
-		s, err := answer(dir)
+		s, err := answer(ctx, dir)
 		if err != nil && !slices.Contains(fs.Mounts(), dir) {
 			continue // it went meanwhile
 		}
@@ -92,30 +91,27 @@ func listMounts(e *env) {
 		}
 		e.print(line, fmt.Sprintf("%s  %s  %s\n", e.fileName(line.Mountpoint), e.fileName(line.Source), about))
 	}
+	return ctx.Err()
 }
 
 // answerTime is how long a mount has to say how it is doing before the next one is asked.
 var answerTime = 2 * time.Second
 
 // answer returns what a mount says, or that it says nothing.
-func answer(dir string) (*mountStats, error) {
-	ctx, stop := context.WithTimeout(context.Background(), answerTime)
+func answer(ctx context.Context, dir string) (s mountStats, err error) {
+	ctx, stop := context.WithTimeout(ctx, answerTime)
 	defer stop()
-	s := new(mountStats)
-	err := within(ctx, func() (err error) {
-		*s, _, err = readStats(dir)
-		return err
-	})
+	s, _, err = readStats(ctx, dir)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("it did not answer in %v", answerTime)
+		err = fmt.Errorf("it did not answer in %v", answerTime)
 	}
 	return s, err
 }
 
 // showStats prints how the mount at dir is doing, at the top of an empty screen if it is to be
 // cleared.
-func showStats(e *env, dir string, clearScreen bool) error {
-	s, text, err := readStats(dir)
+func showStats(ctx context.Context, e *env, dir string, clearScreen bool) error {
+	s, text, err := readStats(ctx, dir)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return fmt.Errorf("%s: not a mount of recfs", dir)
 	}
@@ -170,13 +166,12 @@ func (s mountStats) write(w io.Writer) {
 
 // readStats returns what the mount at dir, or the server of that address, tells of itself, and the
 // same as text.
-func readStats(dir string) (mountStats, []byte, error) {
+func readStats(ctx context.Context, dir string) (s mountStats, text []byte, err error) {
+	read := func() ([]byte, error) { return os.ReadFile(filepath.Join(dir, controlName, "stats.json")) }
 	if isServed(dir) {
-		return readServerStats(dir)
+		read = func() ([]byte, error) { return readServerStats(dir) }
 	}
-	var s mountStats
-	text, err := os.ReadFile(filepath.Join(dir, controlName, "stats.json"))
-	if err == nil {
+	if text, err = within(ctx, read); err == nil {
 		err = json.Unmarshal(text, &s)
 	}
 	return s, text, err
@@ -231,8 +226,8 @@ func address(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// readServerStats returns what the server at a URL tells of itself, and the same as text.
-func readServerStats(url string) (s mountStats, text []byte, err error) {
+// readServerStats returns what the server at a URL tells of itself.
+func readServerStats(url string) ([]byte, error) {
 	for _, dir := range statsDirs() {
 		for _, addr := range statsAddresses(url) {
 			c, failed := net.Dial("unix", filepath.Join(dir, statsName(addr)))
@@ -240,13 +235,10 @@ func readServerStats(url string) (s mountStats, text []byte, err error) {
 				continue
 			}
 			defer c.Close()
-			if text, err = io.ReadAll(c); err == nil {
-				err = json.Unmarshal(text, &s)
-			}
-			return s, text, err
+			return io.ReadAll(c)
 		}
 	}
-	return s, nil, errors.New("no server of this user on this machine answers there")
+	return nil, errors.New("no server of this user on this machine answers there")
 }
 
 // statsName is the name of the socket at which the server of an address tells how it is doing.

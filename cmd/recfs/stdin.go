@@ -48,20 +48,23 @@ func (a *archive) takeInput(ctx context.Context) {
 		}
 		a.closers = append(a.closers, func() { os.RemoveAll(dir) })
 		name := filepath.Join(dir, stdinName)
-		return name, within(ctx, func() error { return spool(os.Stdin, name, int64(mostInput)) })
+		return within(ctx, func() (string, error) { return name, spool(os.Stdin, name, int64(mostInput)) })
 	})
 }
 
 // within runs work, which reads from a pipe, a terminal or a mount: nobody waits for that when ctx
 // has ended.
-func within(ctx context.Context, work func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- work() }()
+func within[T any](ctx context.Context, work func() (T, error)) (v T, err error) {
+	done := make(chan func() (T, error), 1)
+	go func() {
+		v, err := work()
+		done <- func() (T, error) { return v, err }
+	}()
 	select {
-	case err := <-done:
-		return err
+	case result := <-done:
+		return result()
 	case <-ctx.Done():
-		return ctx.Err()
+		return v, ctx.Err()
 	}
 }
 
@@ -71,10 +74,9 @@ func (e *env) agrees(ctx context.Context, question string) bool {
 		return false
 	}
 	fmt.Fprint(e.stderr, question, " [y/N] ")
-	answer := ""
-	err := within(ctx, func() error {
-		_, err := fmt.Fscanln(e.answers, &answer)
-		return err
+	answer, err := within(ctx, func() (answer string, err error) {
+		_, err = fmt.Fscanln(e.answers, &answer)
+		return answer, err
 	})
 	return err == nil && strings.HasPrefix(strings.ToLower(answer), "y")
 }
