@@ -177,22 +177,23 @@ func (a *archive) lookUp(ctx context.Context, name string) (nodes.Entry, error) 
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	e, err := a.lookUpClean(ctx, name)
+	e, ok := a.lookUpGlobbed(ctx, name)
+	switch {
+	case ok:
+	case remote.IsURL(name):
+		e, err = a.lookUpRemote(ctx, name)
+	default:
+		e, err = a.lookUpLocal(ctx, name)
+	}
 	if err == nil && e.Dir == nil && meansDir(name) {
 		return nodes.Entry{}, syscall.ENOTDIR
 	}
 	return e, err
 }
 
-// lookUpClean is lookUp for a name as if it were clean: the longest part of it that exists on disk
-// is the source, the rest is a path below that.
-func (a *archive) lookUpClean(ctx context.Context, name string) (nodes.Entry, error) {
-	if e, ok := a.lookUpGlobbed(ctx, name); ok {
-		return e, nil
-	}
-	if remote.IsURL(name) {
-		return a.lookUpRemote(ctx, name)
-	}
+// lookUpLocal finds what a path means: the longest part of it that exists on disk is the source,
+// the rest is a path below that.
+func (a *archive) lookUpLocal(ctx context.Context, name string) (nodes.Entry, error) {
 	source, inside, err := splitPath(name)
 	if err != nil {
 		return nodes.Entry{}, err

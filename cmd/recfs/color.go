@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"strconv"
@@ -104,9 +103,9 @@ func rowOf(c compare.Change) (row drawingRow, ok bool) {
 	return row, len(row.old) == len(row.now) && len(row.old) >= leastDrawing
 }
 
-// writeDrawing prints the squares of a drawing that have changed, the old ones and the new ones
-// beside each other.
-func writeDrawing(w io.Writer, c colors, what string, rows []drawingRow) error {
+// drawing is the squares of a drawing that have changed, the old ones and the new ones beside each
+// other.
+func (c colors) drawing(what string, rows []drawingRow) string {
 	from, to := len(rows[0].old), 0
 	for _, row := range rows {
 		for x := range min(len(row.old), len(rows[0].old)) {
@@ -124,8 +123,7 @@ func writeDrawing(w io.Writer, c colors, what string, rows []drawingRow) error {
 		old, now := row.old[start:end], row.now[start:end]
 		fmt.Fprintf(&b, "%4d %s │ %s\n", row.number, c.paintChanged(red, old, now), strings.TrimRight(c.paintChanged(green, now, old), " "))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // paintChanged paints those characters of a text that are others in one of the same length.

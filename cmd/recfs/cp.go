@@ -300,7 +300,8 @@ func (c *copier) checkRaw(ctx context.Context, name string, e nodes.Entry, into 
 	return err
 }
 
-// copyFile makes a copy of the file e.
+// copyFile makes a copy of the file e. One that cannot be read to its end has none; a whole one
+// does, and told is what is heard of it behind its last byte.
 func (c *copier) copyFile(ctx context.Context, e nodes.Entry, into *os.Root, target string) (told, err error) {
 	f, err := outfile.CreateIn(into, target, modeOfCopy(e, 0o666))
 	if err != nil {
@@ -310,7 +311,19 @@ func (c *copier) copyFile(ctx context.Context, e nodes.Entry, into *os.Root, tar
 	if c.preserve {
 		f.Modified = e.Time
 	}
-	return copyOut(ctx, e, f)
+	content, err := e.File.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer nodes.CloseContent(content)
+	n, err := copyContent(ctx, f, content)
+	if n == content.Size() && errors.Is(err, formats.ErrCorrupt) {
+		told, err = err, nil
+	}
+	if err == nil {
+		err = f.Commit()
+	}
+	return told, err
 }
 
 // modeOfCopy is the mode to make a copy of e with, from which the system takes the umask.
@@ -319,24 +332,6 @@ func modeOfCopy(e nodes.Entry, unknown iofs.FileMode) iofs.FileMode {
 		return e.Rights.Mode
 	}
 	return unknown
-}
-
-// copyOut writes the file e to one that was begun. One that cannot be read to its end leaves no
-// copy; a whole one does, and told is what is heard of it behind its last byte.
-func copyOut(ctx context.Context, e nodes.Entry, to *outfile.File) (told, err error) {
-	content, err := e.File.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer nodes.CloseContent(content)
-	n, err := copyContent(ctx, to, content)
-	if n == content.Size() && errors.Is(err, formats.ErrCorrupt) {
-		told, err = err, nil
-	}
-	if err == nil {
-		err = to.Commit()
-	}
-	return told, err
 }
 
 // copyFile writes the content of file to w.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -142,7 +143,7 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 		marks = picture.Mark
 	}
 	err := compare.Entries(ctx, sides[0], sides[1], marks, p.print)
-	err = cmp.Or(err, p.end())
+	p.end()
 	if picture != nil && err == nil {
 		err = e.create(d.png, 0o666, picture.Encode)
 	}
@@ -159,7 +160,10 @@ func (d *differ) run(ctx context.Context, e *env, a *archive, args []string) err
 func (a *archive) side(ctx context.Context, e nodes.Entry) (compare.Side, error) {
 	s := compare.Side{Entry: e}
 	var h formats.HeaderHead
-	if s.Dir == nil || readJSON(ctx, s.Dir, "header.json", &h) != nil {
+	if s.Dir == nil {
+		return s, nil
+	}
+	if text, err := nodes.ReadFile(ctx, s.Dir, "header.json"); err != nil || json.Unmarshal(text, &h) != nil {
 		return s, nil
 	}
 	return s, s.ReadParts(ctx, a.formatNamed(h.Format).Parts)
@@ -206,9 +210,7 @@ func (p *changePrinter) print(c compare.Change) error {
 		return nil
 	}
 	if part := partOf(c.Path); part != p.part {
-		if err := p.end(); err != nil {
-			return err
-		}
+		p.end()
 		p.part, p.inPart, p.rows = part, 0, nil
 	}
 	if row, ok := rowOf(c); ok {
@@ -227,17 +229,13 @@ func (p *changePrinter) write(c compare.Change) {
 }
 
 // end prints the drawing of the last part, and tells how many of its differences were left out.
-func (p *changePrinter) end() error {
+func (p *changePrinter) end() {
 	if len(p.rows) > 0 {
-		if err := writeDrawing(p.stdout, p.colors, p.part, p.rows); err != nil {
-			return err
-		}
+		_ = p.tell(p.colors.drawing(p.part, p.rows))
 	}
 	if left := p.inPart - shownOfPart; left > 0 && !p.all && !p.asJSON {
-		_, err := fmt.Fprintf(p.stdout, "  … and %s of %s\n", count(left, "more difference", "more differences"), printable(p.part))
-		return err
+		fmt.Fprintf(p.stdout, "  … and %s of %s\n", count(left, "more difference", "more differences"), printable(p.part))
 	}
-	return nil
 }
 
 // partOf returns what a path of a change begins with: a file, or a key of a document.

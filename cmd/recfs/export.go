@@ -69,7 +69,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 	}
 	at, err := absName(sourceOf(source))
 	if err == nil {
-		x.lake, err = export.OpenDestination(destination, linkTarget(at), x.form, export.Shard(x.shard), formatList())
+		x.lake, err = export.OpenDestination(destination, linkTarget(at), x.form, x.shard.Shard, formatList())
 	}
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (x *exporter) wants(f found) bool {
 func isAmong(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
 // ours reports whether this is the part of the export for what was found.
-func (x *exporter) ours(f found) bool { return export.Shard(x.shard).Has(x.pathOf(f.name)) }
+func (x *exporter) ours(f found) bool { return x.shard.Has(x.pathOf(f.name)) }
 
 // damaged tells of a container that is: recordings in it may be missing, whatever their format.
 func (x *exporter) damaged(f found) {

@@ -34,7 +34,7 @@ the rest goes on; the exit code then is 1. It is 2 if there is no recording, or 
 }
 
 func runExport(flags *pflag.FlagSet) runFunc {
-	x := &exporter{shard: shardFlag{I: 1, N: 1}, partSize: 128 * mib}
+	x := &exporter{shard: shardFlag{export.Shard{I: 1, N: 1}}, partSize: 128 * mib}
 	flags.StringArrayVar(&x.tables, "table", nil, "only the tables of this `NAME` (may be repeated)")
 	known := formatList()
 	flags.StringArrayVar(&x.formats, "format", nil, "only recordings of the format `NAME`: "+strings.Join(known, ", ")+" (may be repeated)")

@@ -156,7 +156,7 @@ func (f *finder) far() string {
 func (f *finder) judge(ctx context.Context, dir string, s catalogue.Summary) {
 	name := joinName(dir, s.Place())
 	f.judged++
-	if s.Unread() || s.IsContainer() && !f.asksOfContainers() {
+	if s.Unread() || s.IsContainer() && !f.damaged && !slices.Contains(container.Formats(), f.format) {
 		f.fail(name, errors.New(s.Error))
 	}
 	switch {
@@ -225,28 +225,6 @@ func ask[T any](s *catalogue.Summary, value *T, ok func(T) bool) verdict {
 	return no
 }
 
-// askPlayer asks whether the name of a player matches a pattern.
-func askPlayer(pattern string) filter {
-	matches := like(pattern)
-	return func(s *catalogue.Summary) verdict {
-		var players *[]string
-		if s.Players != nil {
-			players = &s.Players
-		}
-		return ask(s, players, func(names []string) bool { return slices.ContainsFunc(names, matches) })
-	}
-}
-
-// askCover asks whether a recording began at t or before, and ended at t or later.
-func askCover(t time.Time) filter {
-	return func(s *catalogue.Summary) verdict {
-		began := ask(s, s.Start, func(text string) bool { return !parseTime(text).After(t) })
-		return min(began, ask(s, s.DurationMS, func(ms int64) bool {
-			return s.Start == nil || t.Sub(parseTime(*s.Start)) <= time.Duration(ms)*time.Millisecond
-		}))
-	}
-}
-
 // match reports whether s is looked for. It counts the recordings of which that is not known.
 func (f *finder) match(s catalogue.Summary) bool {
 	v := f.verdict(&s)
@@ -254,16 +232,6 @@ func (f *finder) match(s catalogue.Summary) bool {
 		f.unknown++
 	}
 	return v == yes
-}
-
-// asksOfContainers reports whether damaged containers are among what is looked for.
-func (f *finder) asksOfContainers() bool {
-	return f.damaged || slices.Contains(container.Formats(), f.format)
-}
-
-// asksOfGame reports whether a flag is about what only a recording of a game has.
-func (f *finder) asksOfGame() bool {
-	return len(f.players) > 0 || f.mapName != "" || f.since != nil || f.until != nil || f.at != nil || f.longer != nil || f.shorter != nil
 }
 
 // verdict is the worst of what the filters say.
@@ -303,18 +271,31 @@ func (f *finder) compile() {
 			return no
 		}
 	}
-	add(f.asksOfGame(), only(func(s *catalogue.Summary) bool { return !f.a.formatNamed(s.Format).Timeless }))
+	ofGame := len(f.players) > 0 || f.mapName != "" || f.since != nil || f.until != nil || f.at != nil || f.longer != nil || f.shorter != nil
+	add(ofGame, only(func(s *catalogue.Summary) bool { return !f.a.formatNamed(s.Format).Timeless }))
 	add(f.format != "", only(func(s *catalogue.Summary) bool {
 		return f.format == s.Format || f.format == f.a.formatNamed(s.Format).Called
 	}))
 	for _, player := range f.players {
-		add(true, askPlayer(player))
+		matches := like(player)
+		add(true, func(s *catalogue.Summary) verdict {
+			var players *[]string
+			if s.Players != nil {
+				players = &s.Players
+			}
+			return ask(s, players, func(names []string) bool { return slices.ContainsFunc(names, matches) })
+		})
 	}
 	onMap := like(f.mapName)
 	add(f.mapName != "", func(s *catalogue.Summary) verdict { return ask(s, s.Map, onMap) })
 	add(f.since != nil, start(func(t time.Time) bool { return !t.Before(*f.since) }))
 	add(f.until != nil, start(func(t time.Time) bool { return t.Before(*f.until) }))
-	add(f.at != nil, func(s *catalogue.Summary) verdict { return askCover(*f.at)(s) })
+	add(f.at != nil, start(func(t time.Time) bool { return !t.After(*f.at) }))
+	add(f.at != nil, func(s *catalogue.Summary) verdict {
+		return ask(s, s.DurationMS, func(ms int64) bool {
+			return s.Start == nil || f.at.Sub(parseTime(*s.Start)) <= time.Duration(ms)*time.Millisecond
+		})
+	})
 	add(f.longer != nil, length(func(d time.Duration) bool { return d > *f.longer }))
 	add(f.shorter != nil, length(func(d time.Duration) bool { return d < *f.shorter }))
 	add(f.damaged, func(s *catalogue.Summary) verdict {

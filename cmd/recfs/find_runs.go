@@ -60,10 +60,7 @@ func (f *finder) index(ctx context.Context, name string) (nodes.Dir, formats.Ind
 // addRunner adds the runs of a stay in a recording called name.
 func (f *finder) addRunner(name string, mapName *string, who formats.Runner) {
 	for _, run := range who.Runs {
-		r := finishedRun{jsonPath: newJSONPath(name), Tick: run.Tick, TimeMS: run.TimeMS}
-		if mapName != nil {
-			r.Map = *mapName
-		}
+		r := finishedRun{jsonPath: newJSONPath(name), Map: value(mapName), Tick: run.Tick, TimeMS: run.TimeMS}
 		if len(who.Names) > 0 {
 			r.Player = who.Names[0]
 		}

@@ -99,14 +99,14 @@ func upTo(most uint64, base int, what string) func(string) (uint32, error) {
 }
 
 // A shardFlag is a flag value: I/N.
-type shardFlag export.Shard
+type shardFlag struct{ export.Shard }
 
 func (s *shardFlag) Set(text string) error {
-	var to shardFlag
+	var to export.Shard
 	if n, err := fmt.Sscanf(text+"\n", "%d/%d\n", &to.I, &to.N); n != 2 || err != nil || to.I < 1 || to.I > to.N {
 		return errors.New("not a part such as 1/8, the first of eight")
 	}
-	*s = to
+	s.Shard = to
 	return nil
 }
 

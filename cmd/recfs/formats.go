@@ -72,7 +72,7 @@ func formatList() []string { return ofFormats(func(f formats.Format) string { re
 // calledList returns the sorted words by which users call formats.
 func calledList() []string { return ofFormats(func(f formats.Format) string { return f.Called }) }
 
-// formatWords returns all that may be asked for as a format: those of containers are of damaged ones.
+// formatWords returns all that may be asked for as a format, those of damaged containers, too.
 func formatWords() []string { return slices.Concat(formatList(), calledList(), container.Formats()) }
 
 // ofFormats returns what word returns of all formats, sorted, each once.

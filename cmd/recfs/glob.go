@@ -69,12 +69,18 @@ func (a *archive) glob(ctx context.Context, pattern string) []string {
 }
 
 // below returns a directory and all directories in it, however deep, but for those whose names
-// begin with a dot.
+// begin with a dot. Links may lead round in circles, and are not followed.
 func (a *archive) below(ctx context.Context, base, dir string) []string {
 	names := []string{dir}
-	for _, name := range a.matches(ctx, base, dir, "*") {
-		if e, err := a.lookUp(ctx, name); err == nil && e.Dir != nil {
-			names = append(names, a.below(ctx, base, name)...)
+	e, err := a.lookUp(ctx, dir)
+	if err != nil || e.Dir == nil {
+		return names
+	}
+	for child, err := range nodes.Entries(ctx, e) {
+		if err == nil && child.Dir != nil && !strings.HasPrefix(child.Name, ".") {
+			at := joinName(dir, child.Name)
+			a.globbed[at] = base
+			names = append(names, a.below(ctx, base, at)...)
 		}
 	}
 	return names

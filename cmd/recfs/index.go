@@ -35,7 +35,7 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 	flags.Bool("json", false, "print a JSON object for each recording, and for each container that is damaged")
 	demos := flags.Bool("demos", false, "learn the sizes of all demos of runs, too")
 	copies := flags.Bool("copies", false, "put seekable copies of compressed recordings into the shared index, too")
-	shard := shardFlag{I: 1, N: 1}
+	shard := shardFlag{export.Shard{I: 1, N: 1}}
 	flags.Var(&shard, "shard", "only part I of N, by the hash of their paths")
 	registerJobs(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
@@ -43,7 +43,7 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 			return usagef("index: --copies needs --index-at")
 		}
 		x := newIndexer(e)
-		x.tells, x.copies, x.demos, x.a, x.shard, x.args = true, *copies, *demos, a, export.Shard(shard), args
+		x.tells, x.copies, x.demos, x.a, x.shard, x.args = true, *copies, *demos, a, shard.Shard, args
 		return x.run(ctx, a, args)
 	})
 }

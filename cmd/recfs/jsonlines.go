@@ -71,12 +71,3 @@ func modeOf(e nodes.Entry) string {
 	}
 	return string(mode)
 }
-
-// readJSON reads a document of a recording into v.
-func readJSON(ctx context.Context, dir nodes.Dir, name string, v any) error {
-	text, err := nodes.ReadFile(ctx, dir, name)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, v)
-}

@@ -28,17 +28,15 @@ type logFlags struct {
 
 func (l *logFlags) register(flags *pflag.FlagSet) {
 	l.level = slog.LevelError
-	flags.Func("log-level", "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)", l.setLevel)
+	flags.Func("log-level", "log messages of this `LEVEL` and above: debug, info, warn or error (default: warn for mount, else error)", func(text string) error {
+		if l.level.UnmarshalText([]byte(text)) != nil {
+			return errors.New("not debug, info, warn or error")
+		}
+		return nil
+	})
 	offer(flags, "log-level", "debug", "info", "warn", "error")
 	flags.StringVar(&l.file, "log-file", "", "append the log to `FILE`, which is opened again when it was moved away (default: stderr; for a mount in the background the system log, or ~/.local/state/recfs/recfs.log where there is none)")
 	flags.Lookup("log-file").DefValue = ""
-}
-
-func (l *logFlags) setLevel(text string) error {
-	if l.level.UnmarshalText([]byte(text)) != nil {
-		return errors.New("not debug, info, warn or error")
-	}
-	return nil
 }
 
 // open returns the log, where it goes, and what closes that.

@@ -18,7 +18,7 @@ func (x *exporter) merge(ctx context.Context, list iter.Seq[target]) (written st
 	known := x.known(ctx)
 	x.work(ctx, list, func(done *outcome) { x.load(ctx, done, known) })
 	m := &export.Merge{
-		Exporter: x.to, By: x.form.By, PartSize: int64(x.partSize), Shard: export.Shard(x.shard),
+		Exporter: x.to, By: x.form.By, PartSize: int64(x.partSize), Shard: x.shard.Shard,
 		Timeless: func(format string) bool { return x.a.formatNamed(format).Timeless },
 		Tell:     x.tellPart,
 		Alien: func(file string, err error) {
@@ -137,13 +137,22 @@ func (x *exporter) finish(ctx context.Context, pruned error) error {
 	if x.shard.N > 1 {
 		return nil
 	}
+	err := x.writeLake(ctx, pruned)
+	if x.stop(err); x.stopped.Load() != nil {
+		return *x.stopped.Load() // why what is written last could not be
+	}
+	return err
+}
+
+// writeLake writes that.
+func (x *exporter) writeLake(ctx context.Context, pruned error) error {
 	l := &export.Lake{Exporter: x.to, To: x.lake, Mode: x.mode, Pruned: x.prune != "" && pruned == nil, Alien: x.fail}
 	var order []string
 	n, err := l.Recordings(ctx, x.summaries(ctx, &order), func(format string) bool {
 		return l.Pruned && len(x.tables) == 0 && isAmong(x.formats, format)
 	})
 	if err != nil {
-		return x.notFinished(err)
+		return err
 	}
 	single := func(format, table string) bool {
 		f := x.a.formatNamed(format)
@@ -155,19 +164,11 @@ func (x *exporter) finish(ctx context.Context, pruned error) error {
 				continue
 			}
 			if err := l.Single(ctx, f.Name, t.Name, f.Timeless, order); err != nil {
-				return x.notFinished(err)
+				return err
 			}
 		}
 	}
-	return x.notFinished(l.Views(x.viewsAt, n.Recordings, n.Unindexed, single))
-}
-
-// notFinished returns why what is written last could not be.
-func (x *exporter) notFinished(err error) error {
-	if x.stop(err); x.stopped.Load() != nil {
-		return *x.stopped.Load()
-	}
-	return err
+	return l.Views(x.viewsAt, n.Recordings, n.Unindexed, single)
 }
 
 // summaries yields what is known of the recordings that are wanted, and puts their paths into

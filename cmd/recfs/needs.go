@@ -53,9 +53,12 @@ func (n *needFinder) details(ctx context.Context, f found) (formats.Details, err
 
 // bySum tells where the one file is that a recording was made with.
 func (n *needFinder) bySum(ctx context.Context, f found, need formats.Need) formats.Details {
-	for _, candidate := range n.candidates(ctx, path.Dir(f.name), need) {
-		if n.sum(ctx, candidate) == need.SHA256 {
-			return formats.Details{{Key: need.Kind + "_file", Value: candidate.name, Text: candidate.name}}
+	dir := path.Dir(f.name)
+	for _, at := range []string{dir, joinName(dir, need.Dir), ""} { // beside it first, then those of the arguments
+		for _, candidate := range n.in(ctx, at)[need.Size] {
+			if n.sum(ctx, candidate) == need.SHA256 {
+				return formats.Details{{Key: need.Kind + "_file", Value: candidate.name, Text: candidate.name}}
+			}
 		}
 	}
 	missing := nodes.SafeName(need.Name) + need.Ext
@@ -104,15 +107,6 @@ func (n *needFinder) where(ctx context.Context, dir string, need formats.Need) s
 		}
 	}
 	return ""
-}
-
-// candidates returns the recordings that have as many bytes as a need: those beside one first, then
-// those of the arguments.
-func (n *needFinder) candidates(ctx context.Context, dir string, need formats.Need) (all []found) {
-	for _, at := range []string{dir, joinName(dir, need.Dir), ""} {
-		all = append(all, n.in(ctx, at)[need.Size]...)
-	}
-	return all
 }
 
 // in returns the recordings of a directory, without those of directories in it, or of "" those of

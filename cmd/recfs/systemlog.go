@@ -26,15 +26,13 @@ func openSystemLog(path string, opt *slog.HandlerOptions) (h slog.Handler, stop 
 	if err != nil {
 		return nil, nil, err
 	}
-	return slog.NewTextHandler(systemLog{w}, &slog.HandlerOptions{Level: opt.Level, ReplaceAttr: withoutTime}), func() { w.Close() }, nil
-}
-
-// withoutTime leaves out the time, which the system log adds itself.
-func withoutTime(groups []string, a slog.Attr) slog.Attr {
-	if len(groups) == 0 && a.Key == slog.TimeKey {
-		return slog.Attr{}
+	withoutTime := func(groups []string, a slog.Attr) slog.Attr { // the system log adds it
+		if len(groups) == 0 && a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
 	}
-	return a
+	return slog.NewTextHandler(systemLog{w}, &slog.HandlerOptions{Level: opt.Level, ReplaceAttr: withoutTime}), func() { w.Close() }, nil
 }
 
 func (l systemLog) Write(line []byte) (int, error) {

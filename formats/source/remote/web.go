@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"recfs/cache"
 )
@@ -265,7 +264,7 @@ func readLinks(body io.Reader, at *url.URL) (names []pageName, err error) {
 		case html.StartTagToken:
 			tag := z.Token()
 			for _, attr := range tag.Attr {
-				if tag.DataAtom != atom.A || attr.Key != "href" {
+				if tag.Data != "a" || attr.Key != "href" {
 					continue
 				}
 				if n, ok := linkName(at, attr.Val); ok {
