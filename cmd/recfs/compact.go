@@ -137,19 +137,18 @@ func (c *compactor) tell(format string, report *formats.CompactReport) error {
 	if c.env.asJSON {
 		c.env.print(line, "")
 	} else {
-		fmt.Fprintf(c.env.stderr, "%s: %d chunks, %s\n", c.out, report.Chunks, humanSize(report.Size))
+		say := func(isSo bool, text string, args ...any) {
+			if isSo {
+				c.env.note(fmt.Sprintf(text, args...))
+			}
+		}
+		say(true, "%s: %d chunks, %s", c.out, report.Chunks, humanSize(report.Size))
 		for _, p := range line.Missing {
-			fmt.Fprintln(c.env.stderr, "missing:", p)
+			say(true, "missing: %s", p)
 		}
-		if report.Lost > 0 {
-			fmt.Fprintf(c.env.stderr, "lost: %d of %d ticks\n", report.Lost, report.Ticks)
-		}
-		if report.Found > 0 {
-			fmt.Fprintf(c.env.stderr, "found: %d chunks that no index names\n", report.Found)
-		}
-		if report.Unnamed > 0 {
-			fmt.Fprintf(c.env.stderr, "not in it: %d chunks that no index names, which are in %s/salvage\n", report.Unnamed, c.source)
-		}
+		say(report.Lost > 0, "lost: %d of %d ticks", report.Lost, report.Ticks)
+		say(report.Found > 0, "found: %d chunks that no index names", report.Found)
+		say(report.Unnamed > 0, "not in it: %d chunks that no index names, which are in %s/salvage", report.Unnamed, c.source)
 	}
 	if len(line.Missing) > 0 || report.Unnamed > 0 {
 		return errReported

@@ -8,14 +8,8 @@ import (
 // notifySystemd tells the service manager how we are, as sd_notify(3) describes. Without one, and
 // where telling fails, nothing happens.
 func notifySystemd(state string) {
-	name := os.Getenv("NOTIFY_SOCKET")
-	if name == "" {
-		return
+	if conn, err := net.Dial("unixgram", os.Getenv("NOTIFY_SOCKET")); err == nil {
+		_, _ = conn.Write([]byte(state))
+		conn.Close()
 	}
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		return
-	}
-	defer conn.Close()
-	_, _ = conn.Write([]byte(state))
 }

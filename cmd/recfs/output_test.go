@@ -266,3 +266,12 @@ func TestDiffOnFullDisk(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, &stderr)
 	}
 }
+
+// What is said of the names of files moves no cursor.
+func TestHarmlessNames(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "a\x1b[2J.hcrp")
+	var stderr bytes.Buffer
+	if code := run(&env{stdout: &stderr, stderr: &stderr}, []string{"recfs", "compact", "--level=1", samples + "/hcrp/tiny.hcrp", out}); code != exitOK || strings.Contains(stderr.String(), "\x1b") {
+		t.Errorf("exit code %d, %q", code, &stderr)
+	}
+}

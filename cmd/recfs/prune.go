@@ -97,9 +97,10 @@ func (x *exporter) wantsTable(format, table string) bool {
 	return isAmong(x.formats, format) && isAmong(x.tables, table)
 }
 
-// removeFiles removes the files of recordings that are gone.
+// removeFiles removes the files of recordings that are gone, and names one for each reason to leave
+// some.
 func (x *exporter) removeFiles(p *export.Pruner) error {
-	removed, left := 0, leftFiles{}
+	removed, left, first := 0, map[string]int{}, map[string]string{} // what is left, by reason
 	err := p.Remove(func(gone *export.File) {
 		if gone.Err != nil {
 			x.fail(gone.File, reason(gone.File, gone.Err))
@@ -107,8 +108,18 @@ func (x *exporter) removeFiles(p *export.Pruner) error {
 		}
 		removed++
 		x.print(*gone)
-	}, left.add)
-	left.tell(x.env)
+	}, func(name, why string) {
+		if left[why]++; left[why] == 1 {
+			first[why] = name
+		}
+	})
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		others := ""
+		if n := left[why] - 1; n > 0 {
+			others = ", and so " + count(n, "other", "others")
+		}
+		x.env.report(fmt.Errorf("%s stays: %s%s", first[why], why, others))
+	}
 	fmt.Fprintln(x.env.stderr, count(removed, "file of a recording that is gone", "files of recordings that are gone"), "removed")
 	return err
 }
@@ -172,30 +183,4 @@ func unless(err, other error) error {
 		return nil
 	}
 	return err
-}
-
-// leftFiles are those that pruning left, by reason.
-type leftFiles map[string]*leftFor
-
-type leftFor struct {
-	first string
-	n     int
-}
-
-func (l leftFiles) add(name, why string) {
-	if l[why] == nil {
-		l[why] = &leftFor{first: name}
-	}
-	l[why].n++
-}
-
-// tell names one file for each reason.
-func (l leftFiles) tell(e *env) {
-	for _, why := range slices.Sorted(maps.Keys(l)) {
-		others := ""
-		if n := l[why].n - 1; n > 0 {
-			others = ", and so " + count(n, "other", "others")
-		}
-		e.report(fmt.Errorf("%s stays: %s%s", l[why].first, why, others))
-	}
 }

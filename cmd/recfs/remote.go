@@ -60,16 +60,11 @@ func checkURLs(args []string) error {
 			if _, err := remote.ParseURL(name); err != nil {
 				return usagef("%v", err)
 			}
-		} else if scheme, _, ok := strings.Cut(name, "://"); ok && isScheme(scheme) {
+		} else if scheme, _, ok := strings.Cut(name, "://"); ok && len(scheme) > 1 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz") == "" { // one letter is a drive
 			return usagef("recfs does not read %s://, but s3://, http:// and https://; mount it first with sshfs or rclone", scheme)
 		}
 	}
 	return nil
-}
-
-// isScheme reports whether a word may begin a URL. One letter is a drive of Windows.
-func isScheme(word string) bool {
-	return len(word) > 1 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // joinName is the name of what lies below a source: a path or a URL.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"net"
 	"os"
@@ -84,15 +83,21 @@ const (
 	shortestKey   = 3
 )
 
-func readToken(name string) (string, error) {
+// readPrivate reads a file of secrets.
+func readPrivate(name string) (string, error) {
 	if err := checkPrivate(name); err != nil {
 		return "", err
 	}
 	b, err := os.ReadFile(name)
+	return string(b), err
+}
+
+func readToken(name string) (string, error) {
+	text, err := readPrivate(name)
 	if err != nil {
 		return "", err
 	}
-	line, rest, _ := strings.Cut(string(b), "\n")
+	line, rest, _ := strings.Cut(text, "\n")
 	switch line = strings.TrimSpace(line); {
 	case len(line) < shortestToken:
 		return "", fmt.Errorf("%s: a token has %d bytes or more", name, shortestToken)
@@ -103,18 +108,14 @@ func readToken(name string) (string, error) {
 }
 
 func readKeys(name string) (map[string]string, error) {
-	if err := checkPrivate(name); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(name)
+	text, err := readPrivate(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	keys := map[string]string{}
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		switch words := strings.Fields(lines.Text()); len(words) {
+	keys, n := map[string]string{}, 0
+	for line := range strings.Lines(text) {
+		n++
+		switch words := strings.Fields(line); len(words) {
 		case 0:
 		case 2:
 			if len(words[0]) < shortestKey || strings.ContainsAny(words[0], "=,/") {
@@ -125,8 +126,8 @@ func readKeys(name string) (map[string]string, error) {
 			return nil, fmt.Errorf("%s: line %d is not ACCESSKEY SECRET", name, n)
 		}
 	}
-	if len(keys) == 0 && lines.Err() == nil {
+	if len(keys) == 0 {
 		return nil, fmt.Errorf("%s: there is no key", name)
 	}
-	return keys, lines.Err()
+	return keys, nil
 }
