@@ -8,7 +8,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"math"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -30,10 +30,9 @@ type listing struct {
 	busy    chan struct{}                                      // full while somebody does
 
 	mu       sync.RWMutex
-	items    [][]item // all that came, in pieces of itemPiece
+	items    []item   // all that came
 	text     [][]byte // in pieces of textPiece
-	n        int      // items
-	sorted   int      // of them
+	sorted   int      // of the items
 	known    int      // of these, before which no other name will come
 	before   int      // of these, before the last page
 	complete bool
@@ -49,7 +48,6 @@ type listing struct {
 }
 
 const (
-	itemPiece = 1 << 10
 	textPiece = 1 << 16
 	pieceCost = 24 // bytes beside those in it
 )
@@ -87,31 +85,19 @@ func (l *listing) add(name, tag string, size, modified int64) {
 	} else {
 		*text = append(*text, tag...)
 	}
-	if l.n%itemPiece == 0 {
-		l.items = append(l.items, piece[item](l.n > 0, itemPiece))
-	}
-	items := &l.items[len(l.items)-1]
-	*items = append(*items, it)
-	l.n++
+	l.items = append(l.items, it)
 }
 
-// room returns the piece of text that n bytes go to.
+// room returns the piece of text that n bytes go to. The first one grows with them.
 func (l *listing) room(n int) *[]byte {
-	if last := len(l.text) - 1; last < 0 || len(l.text[last]) > 0 && len(l.text[last])+n > textPiece {
-		l.text = append(l.text, piece[byte](last >= 0, textPiece))
+	switch last := len(l.text) - 1; {
+	case last < 0:
+		l.text = append(l.text, nil)
+	case len(l.text[last]) > 0 && len(l.text[last])+n > textPiece:
+		l.text = append(l.text, make([]byte, 0, textPiece))
 	}
 	return &l.text[len(l.text)-1]
 }
-
-// piece returns room for n, at once if there will be as many.
-func piece[T any](isLarge bool, n int) []T {
-	if !isLarge {
-		return nil
-	}
-	return make([]T, 0, n)
-}
-
-func (l *listing) item(i int) *item { return &l.items[i/itemPiece][i%itemPiece] }
 
 func (l *listing) name(it item) string {
 	return string(l.text[it.at/textPiece][it.at%textPiece:][:it.name])
@@ -125,58 +111,32 @@ func (l *listing) tag(it item) string {
 	return string(b[:it.tag])
 }
 
-// A tail is the names of a listing from one on, to be sorted.
-type tail struct {
-	*listing
-	from int
-}
-
-func (t tail) Len() int { return t.n - t.from }
-
-func (t tail) Less(i, j int) bool {
-	a, b := *t.item(t.from + i), *t.item(t.from + j)
-	return cmp.Or(strings.Compare(t.name(a), t.name(b)), cmp.Compare(max(a.size, sizeFolder), max(b.size, sizeFolder))) < 0
-}
-
-func (t tail) Swap(i, j int) {
-	a, b := t.item(t.from+i), t.item(t.from+j)
-	*a, *b = *b, *a
+// compare puts items in their order, a folder before an object of its name.
+func (l *listing) compare(a, b item) int {
+	return cmp.Or(strings.Compare(l.name(a), l.name(b)), cmp.Compare(max(a.size, sizeFolder), max(b.size, sizeFolder)))
 }
 
 // settle sorts what came, and finds out which names no other will come before. Of a folder and an
 // object with one name the folder stays.
 func (l *listing) settle() {
-	if t := (tail{l, l.known}); !sort.IsSorted(t) {
-		sort.Sort(t)
-	}
+	slices.SortFunc(l.items[l.known:], l.compare)
 	to := l.known
-	for from := l.known; from < l.n; from++ {
-		it := *l.item(from)
-		if to > 0 && l.name(*l.item(to - 1)) == l.name(it) {
-			if l.item(to-1).size == sizeFolder && it.size != sizeFolder {
+	for _, it := range l.items[l.known:] {
+		if to > 0 && l.name(l.items[to-1]) == l.name(it) {
+			if l.items[to-1].size == sizeFolder && it.size != sizeFolder {
 				l.odd.add(l.name(it))
 			}
 			continue
 		}
-		*l.item(to) = it
+		l.items[to] = it
 		to++
 	}
-	l.cut(to)
-	l.known = l.n
+	l.items, l.sorted, l.known = l.items[:to], to, to
 	if l.complete {
 		return
 	}
 	if doubt, ok := l.doubt(); ok {
 		l.known, _ = l.search(doubt)
-	}
-}
-
-// cut leaves the first n items.
-func (l *listing) cut(n int) {
-	l.n, l.sorted = n, n
-	l.items = l.items[:(n+itemPiece-1)/itemPiece]
-	if rest := n % itemPiece; rest > 0 {
-		l.items[len(l.items)-1] = l.items[len(l.items)-1][:rest]
 	}
 }
 
@@ -199,8 +159,7 @@ func (l *listing) doubt() (name string, ok bool) {
 func (l *listing) describe() {
 	sum := xxhash.New()
 	l.newest, l.strong = 0, true
-	for i := range l.n {
-		it := *l.item(i)
+	for _, it := range l.items {
 		_, _ = sum.WriteString(l.name(it) + l.tag(it) + "\x00")
 		if it.size >= 0 {
 			l.newest = max(l.newest, it.modified)
@@ -215,8 +174,9 @@ func (l *listing) seal() {
 	l.complete, l.next, l.seen, l.settled = true, "", nil, nil
 	l.settle()
 	l.describe()
-	if l.n > 0 {
-		l.items[len(l.items)-1], l.text[len(l.text)-1] = fitted(l.items[len(l.items)-1]), fitted(l.text[len(l.text)-1])
+	l.items = fitted(l.items)
+	if last := len(l.text) - 1; last >= 0 {
+		l.text[last] = fitted(l.text[last])
 	}
 }
 
@@ -235,8 +195,7 @@ func (l *listing) object(it item) object {
 
 // search returns where a name is among those that are sorted, or would be.
 func (l *listing) search(name string) (int, bool) {
-	i := sort.Search(l.sorted, func(i int) bool { return l.name(*l.item(i)) >= name })
-	return i, i < l.sorted && l.name(*l.item(i)) == name
+	return slices.BinarySearchFunc(l.items[:l.sorted], name, func(it item, name string) int { return strings.Compare(l.name(it), name) })
 }
 
 // find returns what has a name. Unless it is sure, behind the names that are known there may be
@@ -246,7 +205,7 @@ func (l *listing) find(name string) (o object, ok, sure bool) {
 	defer l.mu.RUnlock()
 	i, ok := l.search(name)
 	if ok {
-		o = l.object(*l.item(i))
+		o = l.object(l.items[i])
 	}
 	sure = l.complete || i < l.known || ok && (o.size == sizeFolder || l.last > name+"/")
 	return o, ok, sure
@@ -256,7 +215,7 @@ func (l *listing) find(name string) (o object, ok, sure bool) {
 func (l *listing) isEmpty() bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.n+l.odd.n == 0
+	return len(l.items)+l.odd.n == 0
 }
 
 // reaches reports whether n names are known, or all.
@@ -298,7 +257,7 @@ func (l *listing) Len() int {
 func (l *listing) At(i int) (string, iofs.FileMode) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	it := *l.item(i)
+	it := l.items[i]
 	if it.size == sizeFolder {
 		return l.name(it), iofs.ModeDir
 	}
@@ -317,7 +276,7 @@ func (l *listing) Find(name string) (int, bool) {
 func (l *listing) Info(i int) (source.Info, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if it := *l.item(i); it.size >= 0 {
+	if it := l.items[i]; it.size >= 0 {
 		return l.object(it).info(), true
 	}
 	return source.Info{}, false
@@ -327,10 +286,7 @@ func (l *listing) Info(i int) (source.Info, bool) {
 func (l *listing) Cost() int64 {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	n := int64(len(l.dir)) + int64(unsafe.Sizeof(*l)) + pieceCost*int64(len(l.items)+len(l.text))
-	for _, items := range l.items {
-		n += int64(cap(items)) * int64(unsafe.Sizeof(item{}))
-	}
+	n := int64(len(l.dir)) + int64(unsafe.Sizeof(*l)) + int64(cap(l.items))*int64(unsafe.Sizeof(item{})) + pieceCost*int64(len(l.text))
 	for _, text := range l.text {
 		n += int64(cap(text))
 	}

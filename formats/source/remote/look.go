@@ -77,7 +77,7 @@ func (s *Server) lookAhead(dir, name string, l *listing, turn int64) {
 		defer l.mu.RUnlock()
 		at, _ := l.search(name)
 		for i := at + step; i >= 0 && i < l.sorted && max(i-at, at-i) < maxPassed && len(keys) < looksAhead-1; i += step {
-			it := *l.item(i)
+			it := l.items[i]
 			if key := (lookKey{dir + l.name(it), turn}); it.size == sizeUnknown && path.Ext(key.key) == path.Ext(name) {
 				keys = append(keys, key)
 			}
