@@ -75,17 +75,21 @@ const (
 // more than to decompress a small recording with it.
 var xzReaders, zstdReaders, deflateReaders sync.Pool
 
-// xzStep is how much of a file the xz decoder is given at once: at damage it
-// drops what it made of the last piece.
-const xzStep = 256
+const (
+	xzStep = 256 // how much of a file the xz decoder is given at once, so that it is known about where it stops
+	xzPart = 64  // how much it is asked for at once: at damage it drops what it made for the last request
+)
 
 // A stepReader reads a little at a time.
-type stepReader struct{ r io.Reader }
+type stepReader struct {
+	r    io.Reader
+	step int
+}
 
-func (s stepReader) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), xzStep)]) }
+func (s stepReader) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), s.step)]) }
 
 func openXZ(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
-	in := stepReader{r}
+	in := stepReader{r, xzStep}
 	x, ok := xzReaders.Get().(*xz.Reader)
 	var err error
 	if ok && window == xzFirst {
@@ -93,7 +97,7 @@ func openXZ(r *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 	} else {
 		x, err = xz.NewReader(in, uint32(window))
 	}
-	return x, func(sound bool) {
+	return stepReader{x, xzPart}, func(sound bool) {
 		if sound && window == xzFirst {
 			xzReaders.Put(x)
 		}

@@ -120,6 +120,22 @@ func TestCompressions(t *testing.T) {
 	}
 }
 
+// Of an xz file with a wrong byte, what comes before that byte is shown, but for a little.
+func TestDamagedXZ(t *testing.T) {
+	packed, err := base64.StdEncoding.DecodeString(ticksXZ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed[len(packed)-45] ^= 1 // near the end of the data, of which nothing more than this can be wrong
+	content, err := opened(t, "a.xz", packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := whole(t, content); len(got) < 780 || !bytes.HasPrefix(ticks, got[:780]) {
+		t.Errorf("%d bytes, %q", len(got), got)
+	}
+}
+
 // What is behind a gzip file is damage unless it is some zeros and nothing else.
 func TestBehindGzip(t *testing.T) {
 	packed := formatstest.Gzip(t, ticks)
