@@ -109,7 +109,7 @@ func (x *exporter) run(ctx context.Context, a *archive, source, destination stri
 }
 
 // each writes a file for each table of a recording.
-func (x *exporter) each(ctx context.Context, list iter.Seq[target]) (written string, err error) {
+func (x *exporter) each(ctx context.Context, list iter.Seq[outcome]) (written string, err error) {
 	x.work(ctx, list, func(done *outcome) {
 		done.bare = true
 		done.files, done.err = x.to.Export(ctx, done.to, func(table string) bool {
@@ -200,18 +200,12 @@ func (x *exporter) ours(f found) bool { return x.shard.Has(x.pathOf(f.name)) }
 func (x *exporter) damaged(f found) {
 	told := catalogue.ContainerSummary(f.name, f.Description, f.damage).Error
 	x.hide(f.name, errors.New(told))
-	x.print(export.Failed(x.pathOf(f.name), f.Format, "", told))
-}
-
-// A target is a recording with the name of its files.
-type target struct {
-	found
-	to export.Recording
+	x.print(export.Failed(x.pathOf(f.name), f.Format, "", told), "")
 }
 
 // targets yields the recordings of a walk that are wanted.
-func (x *exporter) targets(walk iter.Seq[found]) iter.Seq[target] {
-	return func(yield func(target) bool) {
+func (x *exporter) targets(walk iter.Seq[found]) iter.Seq[outcome] {
+	return func(yield func(outcome) bool) {
 		for f := range walk {
 			if x.stopped.Load() != nil {
 				return
@@ -235,7 +229,7 @@ func (x *exporter) targets(walk iter.Seq[found]) iter.Seq[target] {
 			x.named.Add(f.Format, at)
 			x.alone = f.name == x.source
 			x.mode &= r.Mode
-			if !yield(target{f, r}) {
+			if !yield(outcome{found: f, to: r}) {
 				return
 			}
 		}
@@ -252,9 +246,10 @@ func (x *exporter) join() bool {
 	return err == nil
 }
 
-// An outcome is what became of a recording.
+// An outcome is a recording to export, and what became of it.
 type outcome struct {
-	target
+	found
+	to     export.Recording // with the name of its files
 	files  []export.File
 	member *export.Member // of parts
 	bare   bool           // it has no tables
@@ -263,12 +258,11 @@ type outcome struct {
 }
 
 // work calls do for the recordings of a list as they are now, and tells what became of each.
-func (x *exporter) work(ctx context.Context, list iter.Seq[target], do func(*outcome)) {
-	inOrder(x.jobs, list, func(t target) outcome {
-		done := outcome{target: t}
-		x.meter.during(ctx, t.Stored, func() {
+func (x *exporter) work(ctx context.Context, list iter.Seq[outcome], do func(*outcome)) {
+	inOrder(x.jobs, list, func(done outcome) outcome {
+		x.meter.during(ctx, done.Stored, func() {
 			var dir nodes.Dir
-			dir, done.err = archives.Current(ctx, t.entry.Dir)
+			dir, done.err = archives.Current(ctx, done.entry.Dir)
 			if r, ok := archives.RecordingOf(dir); ok && done.err == nil {
 				done.to.Recording = r
 				do(&done)
@@ -286,14 +280,14 @@ func (x *exporter) tell(ctx context.Context, done outcome) {
 	switch {
 	case done.err != nil && done.table != "":
 		x.fail(joinName(done.name, "tables", done.table), done.err)
-		x.print(export.Failed(done.to.Path, done.Format, done.table, done.err.Error()))
+		x.print(export.Failed(done.to.Path, done.Format, done.table, done.err.Error()), "")
 	case done.err != nil:
 		if _, ok := errors.AsType[*archives.NotOpenError](done.err); ok {
 			x.fail(done.name, done.err)
 		} else {
 			x.hide(done.name, done.err)
 		}
-		x.print(export.Failed(done.to.Path, done.Format, "", reason(done.name, done.err).Error()))
+		x.print(export.Failed(done.to.Path, done.Format, "", reason(done.name, done.err).Error()), "")
 	case done.bare:
 		x.bare++
 	}
@@ -319,11 +313,7 @@ func (x *exporter) tellFile(f *export.File) {
 		x.written++
 		x.bytes += *f.Size
 	}
-	x.print(*f)
-}
-
-func (x *exporter) print(f export.File) {
-	x.env.print(f, "")
+	x.print(*f, "")
 }
 
 // hide reports what could not be looked into.

@@ -14,7 +14,7 @@ import (
 )
 
 // merge writes parts with the rows of many recordings.
-func (x *exporter) merge(ctx context.Context, list iter.Seq[target]) (written string, err error) {
+func (x *exporter) merge(ctx context.Context, list iter.Seq[outcome]) (written string, err error) {
 	known := x.known(ctx)
 	x.work(ctx, list, func(done *outcome) { x.load(ctx, done, known) })
 	m := &export.Merge{
@@ -25,7 +25,7 @@ func (x *exporter) merge(ctx context.Context, list iter.Seq[target]) (written st
 			x.fail(file, reason(file, err))
 		},
 		Fail: func(m *export.Member, table string, err error) {
-			x.tell(ctx, outcome{target: target{found: found{name: x.nameOf(m.Path), Description: archives.Description{Format: m.Format().Name}}, to: m.Recording}, table: table, err: err})
+			x.tell(ctx, outcome{found: found{name: x.nameOf(m.Path), Description: archives.Description{Format: m.Format().Name}}, to: m.Recording, table: table, err: err})
 		},
 	}
 	tables := x.lake.Tables(x.merged)

@@ -107,7 +107,7 @@ func (x *exporter) removeFiles(p *export.Pruner) error {
 			return
 		}
 		removed++
-		x.print(*gone)
+		x.print(*gone, "")
 	}, func(name, why string) {
 		if left[why]++; left[why] == 1 {
 			first[why] = name

@@ -72,22 +72,18 @@ type mountLine struct {
 // listMounts prints the mounts, one a line.
 func listMounts(ctx context.Context, e *env) error {
 	for _, dir := range fs.Mounts() {
-		s, err := answer(ctx, dir)
-		if err != nil && !slices.Contains(fs.Mounts(), dir) {
-			continue // it went meanwhile
-		}
-		line := mountLine{Mountpoint: dir, MountpointHex: formats.HexOf(dir)}
+		line, about := mountLine{Mountpoint: dir, MountpointHex: formats.HexOf(dir)}, "of another user"
 		line.Source, _, _ = fs.Source(dir)
 		line.SourceHex = formats.HexOf(line.Source)
-		if err == nil {
+		switch s, err := answer(ctx, dir); {
+		case err == nil:
 			line.Since, line.Problems = &s.Since, &s.Problems
-		} else if !errors.Is(err, iofs.ErrPermission) { // its server died
+			about = "since " + s.Since.Local().Format(time.DateTime) + ", " + count(s.Problems, "problem", "problems")
+		case !slices.Contains(fs.Mounts(), dir): // it went meanwhile
+			continue
+		case !errors.Is(err, iofs.ErrPermission): // its server died
 			e.fail(dir, err)
 			continue
-		}
-		about := "of another user"
-		if err == nil {
-			about = "since " + s.Since.Local().Format(time.DateTime) + ", " + count(s.Problems, "problem", "problems")
 		}
 		e.print(line, fmt.Sprintf("%s  %s  %s\n", e.fileName(line.Mountpoint), e.fileName(line.Source), about))
 	}

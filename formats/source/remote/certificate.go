@@ -3,23 +3,11 @@ package remote
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"time"
 )
-
-// certificateReason reports whether err comes from a certificate, and what is wrong with it.
-func certificateReason(err error) (string, bool) {
-	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return e.Err.Error(), true
-	}
-	if e, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return e.Msg, true
-	}
-	return "", false
-}
 
 // newTransport returns what sends requests. The file of certificates is read only if secure, where
 // a server may be asked by TLS.

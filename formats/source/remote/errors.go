@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -54,8 +55,11 @@ var errSilent = errors.New("silence")
 
 // failureOf tells what the end of a connection says: what may pass, or the certificate's error.
 func failureOf(url string, err error) error {
-	if reason, ok := certificateReason(err); ok {
-		return strange(url, "certificate: %s", reason)
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return strange(url, "certificate: %v", e.Err)
+	}
+	if e, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return strange(url, "certificate: %s", e.Msg)
 	}
 	switch {
 	case errors.Is(err, errSilent), errors.Is(err, os.ErrDeadlineExceeded):
