@@ -1,31 +1,40 @@
 package export
 
-// An entry is a recording whose rows are to be written, or, without a line, one row group of it.
+// An entry is a recording whose rows are written, or one row group of it.
 type entry struct {
-	line   *line
-	rows   int64
-	bytes  int64   // that its values take, about
-	m      *Member // that makes the rows; nil: they are in a file
-	old    oldRows // where, without m
-	before *entry  // the rows that it had; nil: it had none
-}
+	line *line
+	size         // bytes: what its values take, about
+	m    *Member // that makes the rows; nil: they are in a file
 
-func (e *entry) size() size { return size{e.rows, e.bytes} }
+	// Where rows are in a file:
+	from *unit
+	row  int64 // of the unit, the first one
+	change
+
+	before *entry // the rows that a recording had whose rows are made; nil: it had none
+}
 
 // isAlone reports whether a recording has row groups of its own.
 func (e *entry) isAlone() bool {
 	if e.m == nil {
-		return e.old.groups > 1
+		return e.from.groups > 1
 	}
-	return !e.size().fits()
+	return !e.fits()
 }
 
-// An oldRows says where a file has the rows of a recording: from a row of a row group on, or as
-// several whole groups.
-type oldRows struct {
+// A change is what becomes of the rows that a part has of a recording.
+type change struct {
+	to    *Member // they are made anew
+	drop  bool    // they go
+	gone  bool    // as the recording is
+	moves *Member // they go once they are in another part
+}
+
+// A unit is row groups of a file that were made together: one of whole recordings, or those of a
+// large one alone. Recordings without rows that lie beside a large one are a unit of no row groups.
+type unit struct {
 	file          string
-	line          *line
 	group, groups int
-	row           int64
-	plain         int64 // bytes of these row groups before compression
+	size          // bytes: before compression
+	entries       []*entry
 }

@@ -36,13 +36,13 @@ func (g *groupWriter) allColumns() []columnar.Column {
 
 // add adds a recording.
 func (g *groupWriter) add(ctx context.Context, e *entry) error {
-	if e.isAlone() || !g.held.plus(e.size()).fits() {
+	if e.isAlone() || !g.held.plus(e.size).fits() {
 		if err := g.flush(ctx); err != nil {
 			return err
 		}
 	}
 	g.pending = append(g.pending, e)
-	g.held = g.held.plus(e.size())
+	g.held = g.held.plus(e.size)
 	if e.isAlone() {
 		return g.flush(ctx)
 	}
@@ -63,7 +63,7 @@ func (g *groupWriter) flush(ctx context.Context) error {
 	case !first.isAlone():
 		err = g.small(ctx, list)
 	case first.m == nil:
-		err = g.copyGroups(ctx, first)
+		err = g.copy(first.from)
 	default:
 		err = g.large(ctx, first)
 	}
@@ -103,7 +103,9 @@ func (g *groupWriter) fill(ctx context.Context, b *columnar.Batch, e *entry, fro
 func (g *groupWriter) small(ctx context.Context, list []*entry) error {
 	var n, read int64
 	for _, e := range list {
-		n, read = n+e.bytes, max(read, e.old.plain)
+		if n += e.bytes; e.m == nil {
+			read = max(read, e.from.bytes)
+		}
 	}
 	err := g.w.Make(ctx, g.x.c, n+read, func(ctx context.Context) ([]columnar.Vector, int, error) {
 		return g.group(ctx, list)
@@ -166,9 +168,7 @@ func (g *groupWriter) batch(list []*entry) *columnar.Batch {
 func (g *groupWriter) wrote(list ...*entry) {
 	for _, e := range list {
 		g.rows += e.rows
-		if e.line != nil {
-			g.lines = append(g.lines, *e.line)
-		}
+		g.lines = append(g.lines, *e.line)
 		if e.m != nil {
 			g.made = append(g.made, e.m)
 		}
@@ -179,10 +179,10 @@ func (g *groupWriter) wrote(list ...*entry) {
 // less than half of one.
 func (g *groupWriter) large(ctx context.Context, e *entry) error {
 	mark := g.w.Mark()
-	for i, n := int64(0), e.size().groups(); i < n; i++ {
+	for i, n := int64(0), e.groups(); i < n; i++ {
 		from, to := e.rows*i/n, e.rows*(i+1)/n
 		err := g.w.Make(ctx, g.x.c, e.bytes/n, func(ctx context.Context) ([]columnar.Vector, int, error) {
-			b, origin := g.batch([]*entry{{rows: to - from}}), e.m.origin
+			b, origin := g.batch([]*entry{{size: size{rows: to - from}}}), e.m.origin
 			err := g.fill(ctx, b, e, from, to)
 			origin.Rows = b.Rows()
 			return g.named(b, []columnar.Origin{origin}), b.Rows(), err
@@ -199,23 +199,19 @@ func (g *groupWriter) large(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// copyGroups copies the row groups that a recording has alone, as they lie there if the columns are
-// the same. If not, it is one group, as each entry of a [Lake] is.
-func (g *groupWriter) copyGroups(ctx context.Context, e *entry) error {
-	r, closeFile, err := openRows(e.old.file)
+// copy copies a unit of a file of the same columns as it lies there.
+func (g *groupWriter) copy(u *unit) error {
+	r, closeFile, err := openRows(u.file)
 	if err != nil {
 		return err
 	}
 	defer closeFile()
-	if !r.Same(g.allColumns()) {
-		return g.small(ctx, []*entry{e})
-	}
-	for i := range e.old.groups {
-		if err := g.w.Copy(r, e.old.group+i); err != nil {
+	for i := range u.groups {
+		if err := g.w.Copy(r, u.group+i); err != nil {
 			return err
 		}
 	}
-	g.wrote(e)
+	g.wrote(u.entries...)
 	return nil
 }
 
@@ -227,49 +223,43 @@ type copied struct {
 
 // read returns the rows of recordings that are in files. It reads each row group once.
 func (g *groupWriter) read(list []*entry) (map[*entry]copied, error) {
-	rows := map[*entry]copied{}
-	list = slices.DeleteFunc(slices.Clone(list), func(e *entry) bool { return e.m != nil || e.rows == 0 })
-	slices.SortFunc(list, func(a, b *entry) int {
-		return cmp.Or(cmp.Compare(a.old.file, b.old.file), a.old.group-b.old.group)
-	})
-	for len(list) > 0 {
-		old := list[0].old
-		n := slices.IndexFunc(list, func(e *entry) bool { return e.old.file != old.file || e.old.group != old.group })
-		if n < 0 {
-			n = len(list)
+	from, rows := map[*unit][]*entry{}, map[*entry]copied{}
+	for _, e := range list {
+		if e.m == nil && e.rows > 0 {
+			from[e.from] = append(from[e.from], e)
 		}
-		if err := g.readGroup(list[:n], rows); err != nil {
-			return nil, fmt.Errorf("%s: %w", old.file, err)
+	}
+	for u, list := range from {
+		if err := g.readUnit(u, list, rows); err != nil {
+			return nil, fmt.Errorf("%s: %w", u.file, err)
 		}
-		list = list[n:]
 	}
 	return rows, nil
 }
 
-// readGroup reads the rows of recordings in one row group. Of them all have the start of the first.
-func (g *groupWriter) readGroup(list []*entry, rows map[*entry]copied) error {
-	old := list[0].old
-	r, closeFile, err := openRows(old.file)
+// readUnit reads the rows of recordings in the one row group of a unit.
+func (g *groupWriter) readUnit(u *unit, list []*entry, rows map[*entry]copied) error {
+	r, closeFile, err := openRows(u.file)
 	if err != nil {
 		return err
 	}
 	defer closeFile()
 	origins := columnar.OriginColumns(g.timeless)
-	all, err := r.ReadRows(old.group, len(origins), g.columns)
+	all, err := r.ReadRows(u.group, len(origins), g.columns)
 	if err != nil {
 		return err
 	}
-	starts, err := r.ReadRows(old.group, 1, origins[1:])
+	starts, err := r.ReadRows(u.group, 1, origins[1:])
 	if err != nil {
 		return err
 	}
 	for _, e := range list {
 		b := g.batch([]*entry{e})
-		b.Next(int(e.rows), int(e.old.row))
+		b.Next(int(e.rows), int(e.row))
 		b.Append(all)
-		c := copied{b, columnar.Origin{Path: e.old.line.Recording}}
+		c := copied{b, columnar.Origin{Path: e.line.Recording}}
 		for i := range starts.Columns {
-			s, row := &starts.Columns[i], int(e.old.row)
+			s, row := &starts.Columns[i], int(e.row)
 			if c.origin.Dated = s.Valid[row]; c.origin.Dated {
 				c.origin.Start = s.Int64s[s.Values(0, row)]
 			}

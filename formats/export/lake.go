@@ -34,12 +34,6 @@ type Lake struct {
 	Alien  func(file string, err error)
 }
 
-// formerRows are the rows of a recording in the files of a table.
-type formerRows struct {
-	entries []*entry
-	line    line
-}
-
 // Single writes the one file with a table of all recordings, unless it is up to date. The rows come
 // in the given order of paths, those of other recordings last.
 func (l *Lake) Single(ctx context.Context, format, table string, timeless bool, order []string) error {
@@ -48,21 +42,18 @@ func (l *Lake) Single(ctx context.Context, format, table string, timeless bool, 
 	if err != nil {
 		return err
 	}
-	var list []formerRows
-	for _, at := range order {
+	var list [][]*entry // of each recording
+	for _, at := range slices.Concat(order, slices.Sorted(maps.Keys(all))) {
 		if rows, ok := all[at]; ok {
 			list = append(list, rows)
 			delete(all, at)
 		}
 	}
-	for _, at := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, all[at])
-	}
 	name := d.path + parquet.Extension
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%d %v\n", version, columns)
 	for i := range list {
-		x := &list[i].line
+		x := list[i][0].line
 		fmt.Fprintf(sum, "%q %d %s %s %s\n", x.path(), x.Rows, x.Stamp, x.Sum, x.Made)
 	}
 	made := hex.EncodeToString(sum.Sum(nil)[:16])
@@ -82,17 +73,15 @@ func (l *Lake) Single(ctx context.Context, format, table string, timeless bool, 
 }
 
 // writeSingle writes the file of a table that has the rows of all recordings.
-func (l *Lake) writeSingle(ctx context.Context, out io.WriterAt, d tableDir, timeless bool, columns []columnar.Column, list []formerRows, made string) error {
+func (l *Lake) writeSingle(ctx context.Context, out io.WriterAt, d tableDir, timeless bool, columns []columnar.Column, list [][]*entry, made string) error {
 	g := groupWriter{x: l.Exporter, timeless: timeless, table: d.table, columns: columns[len(columnar.OriginColumns(timeless)):]}
 	var err error
 	if g.w, err = l.z.NewWriter(out, g.allColumns()); err != nil {
 		return err
 	}
-	for i := range list {
-		for _, e := range list[i].entries {
-			if err := g.add(ctx, e); err != nil {
-				return err
-			}
+	for _, e := range slices.Concat(list...) {
+		if err := g.add(ctx, e); err != nil {
+			return err
 		}
 	}
 	if err := g.flush(ctx); err != nil {
@@ -103,9 +92,10 @@ func (l *Lake) writeSingle(ctx context.Context, out io.WriterAt, d tableDir, tim
 	return err
 }
 
-// formerRows returns the rows in the files of a table by recording, and their columns.
-func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []columnar.Column, err error) {
-	all = map[string]formerRows{}
+// formerRows returns the rows in the files of a table by recording, one entry at least, and their
+// columns.
+func (l *Lake) formerRows(d tableDir) (all map[string][]*entry, columns []columnar.Column, err error) {
+	all = map[string][]*entry{}
 	take := func(p *part) {
 		if columns == nil {
 			columns = p.rows.Columns
@@ -150,23 +140,19 @@ func (l *Lake) formerRows(d tableDir) (all map[string]formerRows, columns []colu
 	return all, columns, cmp.Or(err, failed)
 }
 
-// addTo adds the rows of a part.
-func (p *part) addTo(all map[string]formerRows) {
-	p.each(func(_ int, e *entry) {
-		rows := formerRows{line: *e.line}
-		for g := range e.old.groups {
-			if e.rows == 0 {
-				break
+// addTo adds the rows of a part, each row group of a large recording by itself.
+func (p *part) addTo(all map[string][]*entry) {
+	for _, e := range p.entries {
+		rows := []*entry{e}
+		if u := e.from; u.groups > 1 {
+			rows = nil
+			for g := range u.groups {
+				one := p.unit(u.group+g, 1)
+				rows = append(rows, &entry{line: e.line, size: one.size, from: one})
 			}
-			one := *e
-			one.line, one.old.group, one.old.groups = nil, e.old.group+g, 1
-			if n := p.size(unit{group: one.old.group, groups: 1}); e.old.groups > 1 {
-				one.rows, one.bytes, one.old.plain = n.rows, n.bytes, n.bytes
-			}
-			rows.entries = append(rows.entries, &one)
 		}
 		all[e.line.path()] = rows
-	})
+	}
 }
 
 // Views writes views.sql, of all tables that there are.

@@ -29,14 +29,6 @@ type Merge struct {
 	Tell     func(*File)
 }
 
-// A change is what becomes of a line of a part.
-type change struct {
-	to    *Member // it is made anew
-	drop  bool    // it goes
-	gone  bool    // as its recording is
-	moves *Member // it goes once that is in another part
-}
-
 // A tableMerge is one table of a Merge.
 type tableMerge struct {
 	*Merge
@@ -44,7 +36,6 @@ type tableMerge struct {
 	members []*Member
 	parts   map[string][]*part // by folder, in their order
 	next    map[string]int     // number of the next part of a folder
-	changes map[*part]map[int]change
 	added   map[string][]*Member
 	columns []columnar.Column // of the table
 }
@@ -52,8 +43,7 @@ type tableMerge struct {
 // Table writes the parts of one table of a format. members are all recordings of the format.
 func (x *Merge) Table(ctx context.Context, format, table string, members []*Member) error {
 	m := &tableMerge{
-		Merge: x, tableDir: x.dirOf(format, table), members: members,
-		changes: map[*part]map[int]change{}, added: map[string][]*Member{},
+		Merge: x, tableDir: x.dirOf(format, table), members: members, added: map[string][]*Member{},
 	}
 	var err error
 	if m.parts, m.next, err = m.findParts(m.By, m.Shard, m.Alien); err != nil {
@@ -132,28 +122,21 @@ func (d tableDir) findParts(by string, shard Shard, alien func(string, error)) (
 	return parts, next, err
 }
 
-// A ref is a line of a part.
-type ref struct {
-	p *part
-	i int
-}
-
-func (m *tableMerge) change(r ref, c change) {
-	if m.changes[r.p] == nil {
-		m.changes[r.p] = map[int]change{}
+// all returns the parts of all folders.
+func (m *tableMerge) all() (list []*part) {
+	for _, folder := range slices.Sorted(maps.Keys(m.parts)) {
+		list = append(list, m.parts[folder]...)
 	}
-	m.changes[r.p][r.i] = c
+	return list
 }
 
 // plan finds out what becomes of each line, and which recordings are in no part.
 func (m *tableMerge) plan(ctx context.Context) error {
-	lines := map[string][]ref{}
-	for _, folder := range slices.Sorted(maps.Keys(m.parts)) {
-		for _, p := range m.parts[folder] {
-			for i := range p.lines {
-				at := p.lines[i].path()
-				lines[at] = append(lines[at], ref{p, i})
-			}
+	lines := map[string][]*entry{}
+	for _, p := range m.all() {
+		for _, e := range p.entries {
+			at := e.line.path()
+			lines[at] = append(lines[at], e)
 		}
 	}
 	for _, member := range m.members {
@@ -163,7 +146,7 @@ func (m *tableMerge) plan(ctx context.Context) error {
 		m.planMember(ctx, member, lines[member.Path])
 		delete(lines, member.Path)
 	}
-	for at, refs := range lines {
+	for at, list := range lines {
 		if !m.Shard.Has(at) {
 			continue
 		}
@@ -174,50 +157,46 @@ func (m *tableMerge) plan(ctx context.Context) error {
 				m.Alien(at, err)
 			}
 		}
-		for i, r := range refs {
-			if gone || i < len(refs)-1 {
-				m.change(r, change{drop: true, gone: gone})
-			}
+		for i, e := range list {
+			e.drop, e.gone = gone || i < len(list)-1, gone
 		}
 	}
 	return nil
 }
 
 // planMember finds out what becomes of the lines of a recording.
-func (m *tableMerge) planMember(ctx context.Context, member *Member, refs []ref) {
-	if member.Known && !member.has(m.table) || len(refs) == 0 && m.fails(ctx, member) {
+func (m *tableMerge) planMember(ctx context.Context, member *Member, lines []*entry) {
+	if member.Known && !member.has(m.table) || len(lines) == 0 && m.fails(ctx, member) {
 		return
 	}
-	keep := slices.IndexFunc(refs, func(r ref) bool { return member.isSame(ctx, &r.p.lines[r.i]) })
-	if len(refs) > 1 || keep < 0 {
-		if m.fails(ctx, member) || !member.has(m.table) {
-			return
-		}
-		if err := member.counts[m.table].err; err != nil {
-			m.Fail(member, m.table, err)
-			return
-		}
-		folder := member.folder(m.By)
-		here := slices.IndexFunc(refs, func(r ref) bool {
-			return r.p.folder == folder && (keep < 0 || member.isSame(ctx, &r.p.lines[r.i]))
-		})
+	keep := slices.IndexFunc(lines, func(e *entry) bool { return member.isSame(ctx, e.line) })
+	if len(lines) == 1 && keep == 0 || m.fails(ctx, member) || !member.has(m.table) {
+		return
+	}
+	if err := member.counts[m.table].err; err != nil {
+		m.Fail(member, m.table, err)
+		return
+	}
+	folder := member.folder(m.By)
+	here := slices.IndexFunc(lines, func(e *entry) bool {
+		return filepath.Dir(e.from.file) == filepath.Join(m.path, folder) && (keep < 0 || member.isSame(ctx, e.line))
+	})
+	switch {
+	case here >= 0 && keep < 0:
+		lines[here].to = member
+		keep = here
+	case here >= 0:
+		keep = here
+	case keep < 0:
+		m.added[folder] = append(m.added[folder], member)
+	}
+	for i, e := range lines {
 		switch {
-		case here >= 0 && keep < 0:
-			m.change(refs[here], change{to: member})
-			keep = here
-		case here >= 0:
-			keep = here
-		case keep < 0:
-			m.added[folder] = append(m.added[folder], member)
-		}
-		for i, r := range refs {
-			switch {
-			case i == keep:
-			case keep < 0 && i == 0:
-				m.change(r, change{moves: member})
-			default:
-				m.change(r, change{drop: true})
-			}
+		case i == keep:
+		case keep < 0 && i == 0:
+			e.moves = member
+		default:
+			e.drop = true
 		}
 	}
 }
@@ -253,24 +232,22 @@ func (m *tableMerge) write(ctx context.Context) error {
 
 // takeAway removes recordings from parts once they have moved to another one.
 func (m *tableMerge) takeAway(ctx context.Context, moved map[*Member]bool) error {
-	for p, changes := range m.changes {
-		var from *part
-		for _, c := range changes {
-			if c.moves == nil || !moved[c.moves] {
-				continue
-			}
-			if from == nil {
-				var err error
-				if from, err = openPart(p.tableDir, p.folder, p.name, m.By); err != nil {
-					return err
-				}
-			}
-			if i := slices.IndexFunc(from.lines, func(l line) bool { return l.path() == c.moves.Path }); i >= 0 {
-				m.change(ref{from, i}, change{drop: true})
+	for _, p := range m.all() {
+		gone := map[string]bool{}
+		for _, e := range p.entries {
+			if e.moves != nil && moved[e.moves] {
+				gone[e.moves.Path] = true
 			}
 		}
-		if from == nil {
+		if len(gone) == 0 {
 			continue
+		}
+		from, err := openPart(p.tableDir, p.folder, p.name, m.By) // as it is by now
+		if err != nil {
+			return err
+		}
+		for _, e := range from.entries {
+			e.drop = gone[e.line.path()]
 		}
 		if _, err := m.rewrite(ctx, from, nil, moved); err != nil {
 			return err
@@ -298,15 +275,15 @@ func (m *tableMerge) writeFolder(ctx context.Context, folder string, moved map[*
 		if i == last && p.info.Size() < m.PartSize/2 && m.isOurs(p) {
 			more, added = added, nil
 		}
-		stays := !slices.ContainsFunc(slices.Collect(maps.Values(m.changes[p])), func(c change) bool { return c.drop || c.to != nil })
+		changes := slices.ContainsFunc(p.entries, func(e *entry) bool { return e.drop || e.to != nil })
 		switch {
-		case len(more) > 0 || !stays:
+		case len(more) > 0 || changes:
 			left, err := m.rewrite(ctx, p, more, moved)
 			if err != nil {
 				return err
 			}
 			added = append(added, left...)
-		case len(m.changes[p]) == 0:
+		case !slices.ContainsFunc(p.entries, func(e *entry) bool { return e.moves != nil }):
 			told := p.told(len(p.lines))
 			told.Same = true
 			m.Tell(told)
@@ -328,35 +305,34 @@ func (m *tableMerge) writeFolder(ctx context.Context, folder string, moved map[*
 // of them hold nulls also from the parts. Recordings move out of parts that have other columns.
 func (m *tableMerge) learnColumns() {
 	widen := func(columns []columnar.Column) {
-		if wide, ok := columnar.Widen(m.columns, columns); ok {
+		if m.columns == nil {
+			m.columns = columns
+		} else if wide, ok := columnar.Widen(m.columns, columns); ok {
 			m.columns = wide
 		}
 	}
-	members := slices.Concat(slices.Collect(maps.Values(m.added))...)
-	for _, changes := range m.changes {
-		for _, c := range changes {
-			if c.to != nil {
-				members = append(members, c.to)
+	parts := m.all()
+	for _, member := range slices.Concat(slices.Collect(maps.Values(m.added))...) {
+		widen(member.counts[m.table].columns)
+	}
+	for _, p := range parts {
+		for _, e := range p.entries {
+			if e.to != nil {
+				widen(e.to.counts[m.table].columns)
 			}
 		}
 	}
-	for i, member := range members {
-		if i == 0 {
-			m.columns = member.counts[m.table].columns
-		}
-		widen(member.counts[m.table].columns)
-	}
-	for _, p := range slices.Concat(slices.Collect(maps.Values(m.parts))...) {
+	for _, p := range parts {
 		widen(p.rows.Columns[min(len(columnar.OriginColumns(m.timeless())), len(p.rows.Columns)):])
 	}
-	for p, changes := range m.changes {
+	for _, p := range parts {
 		if m.isOurs(p) {
 			continue
 		}
-		for i, c := range changes {
-			if c.to != nil {
-				changes[i] = change{moves: c.to}
-				m.added[p.folder] = append(m.added[p.folder], c.to)
+		for _, e := range p.entries {
+			if e.to != nil {
+				m.added[p.folder] = append(m.added[p.folder], e.to)
+				e.to, e.moves = nil, e.to
 			}
 		}
 	}

@@ -15,14 +15,14 @@ import (
 // A part is a file with the rows of many recordings.
 type part struct {
 	tableDir
-	folder string // KEY=VALUE, "" for none
-	name   string
-	shard  Shard // of the name, as is number
-	number int
-	info   os.FileInfo
-	lines  []line
-	units  []unit
-	rows   *parquet.Reader // of its footer
+	folder  string // KEY=VALUE, "" for none
+	name    string
+	shard   Shard // of the name, as is number
+	number  int
+	info    os.FileInfo
+	lines   []line
+	entries []*entry        // of the lines
+	rows    *parquet.Reader // of its footer
 }
 
 // at returns where a part lies.
@@ -98,7 +98,8 @@ func openOwn(d tableDir, name string) (*part, error) {
 	for g := range r.Groups() {
 		l.Rows += int64(r.Rows(g))
 	}
-	p.rows, p.lines, p.units = r, []line{l}, []unit{{0, r.Groups(), 0, 1}}
+	p.rows, p.lines = r, []line{l}
+	p.add(0, r.Groups(), 1)
 	return p, nil
 }
 
@@ -128,48 +129,40 @@ func (p *part) read(f *os.File, by string) error {
 	return nil
 }
 
-// A unit is row groups that were made together: one of whole recordings, or those of a large one
-// alone. Recordings without rows that lie beside a large one are a unit of no row groups.
-type unit struct {
-	group, groups int
-	line, lines   int
-}
-
-// size returns how large a unit is.
-func (p *part) size(u unit) (n size) {
-	for g := range u.groups {
-		n = n.plus(size{int64(p.rows.Rows(u.group + g)), p.rows.Plain(u.group + g)})
+// unit returns the unit of some row groups.
+func (p *part) unit(group, groups int) *unit {
+	u := &unit{file: p.at(), group: group, groups: groups}
+	for g := range groups {
+		u.size = u.plus(size{int64(p.rows.Rows(group + g)), p.rows.Plain(group + g)})
 	}
-	return n
+	return u
 }
 
-// each calls fn for each line, with the entry of its rows.
-func (p *part) each(fn func(i int, e *entry)) {
-	for _, u := range p.units {
-		all, row := p.size(u), int64(0)
-		for i := u.line; i < u.line+u.lines; i++ {
-			l := &p.lines[i]
-			bytes := int64(float64(all.bytes) * float64(l.Rows) / float64(max(all.rows, 1)))
-			fn(i, &entry{line: l, rows: l.Rows, bytes: bytes, old: oldRows{p.at(), l, u.group, u.groups, row, all.bytes}})
-			row += l.Rows
-		}
+// add makes the entries of the lines up to one, whose rows are in some row groups.
+func (p *part) add(group, groups, lines int) {
+	u, row := p.unit(group, groups), int64(0)
+	for i := len(p.entries); i < lines; i++ {
+		l := &p.lines[i]
+		bytes := int64(float64(u.bytes) * float64(l.Rows) / float64(max(u.rows, 1)))
+		u.entries = append(u.entries, &entry{line: l, size: size{l.Rows, bytes}, from: u, row: row})
+		row += l.Rows
 	}
+	p.entries = append(p.entries, u.entries...)
 }
 
-// place finds the lines of the row groups.
+// place makes the entries of all lines. It reports whether the row groups are those of the lines.
 func (p *part) place() bool {
 	i := 0
 	for g := 0; g < p.rows.Groups(); {
-		u := unit{group: g, line: i}
+		group := g
 		n := int64(p.rows.Rows(g)) // that are of no line yet
 		for g++; n > 0 && i < len(p.lines); i++ {
 			rows := p.lines[i].Rows
 			if rows > n {
-				if n != int64(p.rows.Rows(u.group)) {
+				if n != int64(p.rows.Rows(group)) {
 					return false
 				}
-				p.units = append(p.units, unit{line: u.line, lines: i - u.line})
-				u.line = i
+				p.add(group, 0, i)
 				for ; rows > n && g < p.rows.Groups(); g++ {
 					n += int64(p.rows.Rows(g))
 				}
@@ -182,13 +175,12 @@ func (p *part) place() bool {
 		if n > 0 {
 			return false
 		}
-		u.groups, u.lines = g-u.group, i-u.line
-		p.units = append(p.units, u)
+		end := i
+		if g == p.rows.Groups() && g-group == 1 {
+			end = len(p.lines)
+		}
+		p.add(group, g-group, end)
 	}
-	if last := len(p.units) - 1; last >= 0 && p.units[last].groups == 1 {
-		p.units[last].lines = len(p.lines) - p.units[last].line
-	} else {
-		p.units = append(p.units, unit{line: i, lines: len(p.lines) - i})
-	}
+	p.add(0, 0, len(p.lines))
 	return !slices.ContainsFunc(p.lines[i:], func(l line) bool { return l.Rows > 0 })
 }

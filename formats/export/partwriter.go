@@ -18,16 +18,8 @@ type partWriter struct {
 	groupWriter
 	m     *tableMerge
 	p     *part
-	r     *parquet.Reader // of the old part
-	items []item
+	items []*entry  // of the part, in its order
 	left  []*Member // that are for the next part
-}
-
-// An item is a recording of a part, in its order.
-type item struct {
-	*entry
-	at    int // of the lines of the old part; -1: it is in none
-	stays bool
 }
 
 // rewrite writes a part anew, with its changes and more recordings. It returns those for which it
@@ -39,20 +31,13 @@ func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved
 	for _, member := range more {
 		mode &= member.Mode
 	}
-	for _, c := range m.changes[p] {
-		if c.to != nil {
-			mode &= c.to.Mode
+	for _, e := range p.entries {
+		if e.to != nil {
+			mode &= e.to.Mode
 		}
 	}
-	if p.info != nil {
-		r, closeFile, err := openRows(p.at())
-		if err != nil {
-			return nil, err
-		}
-		defer closeFile()
-		if w.r = r; !m.isOurs(p) {
-			w.columns = r.Columns[len(columnar.OriginColumns(w.timeless)):]
-		}
+	if p.info != nil && !m.isOurs(p) {
+		w.columns = p.rows.Columns[len(columnar.OriginColumns(w.timeless)):]
 	}
 	more, w.left = w.room(more)
 	w.arrange(more)
@@ -94,52 +79,42 @@ func (w *partWriter) room(more []*Member) (fit, left []*Member) {
 
 // arrange puts the recordings of the part into their order.
 func (w *partWriter) arrange(more []*Member) {
-	add := func(m *Member) {
+	add := func(m *Member, before *entry) {
 		l := m.line(w.table)
-		w.items = append(w.items, item{entry: &entry{line: &l, rows: l.Rows, bytes: m.counts[w.table].bytes, m: m}, at: -1})
+		w.items = append(w.items, &entry{line: &l, size: m.counts[w.table].size, m: m, before: before})
 	}
-	w.p.each(func(i int, e *entry) {
+	for _, e := range w.p.entries {
 		for len(more) > 0 {
 			if next := more[0].line(w.table); compareLines(&next, e.line) > 0 {
 				break
 			}
-			add(more[0])
+			add(more[0], nil)
 			more = more[1:]
 		}
-		switch c := w.m.changes[w.p][i]; {
-		case c.drop:
-		case c.to != nil:
-			add(c.to)
-			last := &w.items[len(w.items)-1]
-			last.at, last.before = i, e
+		switch {
+		case e.drop:
+		case e.to != nil:
+			add(e.to, e)
 		default:
-			w.items = append(w.items, item{e, i, true})
+			w.items = append(w.items, e)
 		}
-	})
+	}
 	for _, m := range more {
-		add(m)
+		add(m, nil)
 	}
 }
 
-// wholeUnit returns the unit that begins with item i, if all of its items follow unchanged.
-func (w *partWriter) wholeUnit(i int) (u unit, ok bool) {
-	if i == len(w.items) || !w.items[i].stays {
-		return u, false
+// wholeUnit returns the unit that begins with item i if all of its recordings follow unchanged, else
+// nil.
+func (w *partWriter) wholeUnit(i int) *unit {
+	if i == len(w.items) || w.items[i].m != nil {
+		return nil
 	}
-	at := slices.IndexFunc(w.p.units, func(u unit) bool { return u.line == w.items[i].at && u.groups > 0 })
-	if at < 0 {
-		return u, false
+	u := w.items[i].from
+	if n := len(u.entries); u.groups == 0 || i+n > len(w.items) || !slices.Equal(w.items[i:i+n], u.entries) {
+		return nil
 	}
-	u = w.p.units[at]
-	if i+u.lines > len(w.items) {
-		return u, false
-	}
-	for k := range u.lines {
-		if it := &w.items[i+k]; !it.stays || it.at != u.line+k {
-			return u, false
-		}
-	}
-	return u, true
+	return u
 }
 
 // write writes the rows.
@@ -150,29 +125,29 @@ func (w *partWriter) write(ctx context.Context, out *outfile.File) (err error) {
 	var skipped []*Member
 	defer func() { w.left = append(skipped, w.left...) }()
 	for i := 0; i < len(w.items); {
-		it := &w.items[i]
-		u, whole := w.wholeUnit(i)
+		it, u := w.items[i], w.wholeUnit(i)
+		isNew := it.m != nil && it.before == nil
 		switch {
-		case whole && w.copies(u, i):
+		case u != nil && w.copies(u, i):
 			if err = w.flush(ctx); err == nil {
-				err = w.copyUnit(u)
+				err = w.copy(u)
 			}
-			i += u.lines
-		case whole:
-			for k := range u.lines {
+			i += len(u.entries)
+		case u != nil:
+			for _, e := range u.entries {
 				if err == nil {
-					err = w.add(ctx, w.items[i+k].entry)
+					err = w.add(ctx, e)
 				}
 			}
-			i += u.lines
+			i += len(u.entries)
 		default:
-			if it.at < 0 && !w.held.plus(it.size()).fits() {
+			if isNew && !w.held.plus(it.size).fits() {
 				err = w.flush(ctx)
 			}
-			if it.at < 0 && len(w.pending) == 0 && len(w.lines) > 0 && w.w.Size() >= w.m.PartSize {
+			if isNew && len(w.pending) == 0 && len(w.lines) > 0 && w.w.Size() >= w.m.PartSize {
 				skipped = append(skipped, it.m)
 			} else if err == nil {
-				err = w.add(ctx, it.entry)
+				err = w.add(ctx, it)
 			}
 			i++
 		}
@@ -185,38 +160,25 @@ func (w *partWriter) write(ctx context.Context, out *outfile.File) (err error) {
 
 // copies reports whether the unit that begins with item i is copied as it is. No two neighbouring
 // row groups are to be less than half full.
-func (w *partWriter) copies(u unit, i int) bool {
-	n := w.p.size(u)
+func (w *partWriter) copies(u *unit, i int) bool {
 	if u.groups > 1 {
 		return true
 	}
-	if len(w.pending) > 0 && !w.held.plus(n).isHalf() {
+	if len(w.pending) > 0 && !w.held.plus(u.size).isHalf() {
 		return false
 	}
-	next, whole := w.wholeUnit(i + u.lines)
-	return n.isHalf() || i+u.lines == len(w.items) || whole && n.plus(w.p.size(next)).isHalf()
-}
-
-// copyUnit copies a unit.
-func (w *partWriter) copyUnit(u unit) error {
-	for g := range u.groups {
-		if err := w.w.Copy(w.r, u.group+g); err != nil {
-			return err
-		}
-	}
-	for i := u.line; i < u.line+u.lines; i++ {
-		w.wrote(&entry{line: &w.p.lines[i], rows: w.p.lines[i].Rows})
-	}
-	return nil
+	end := i + len(u.entries)
+	next := w.wholeUnit(end)
+	return u.isHalf() || end == len(w.items) || next != nil && u.plus(next.size).isHalf()
 }
 
 // finish completes a part and gives it its name. A part without changes stays as it was, and one
 // without recordings goes.
 func (w *partWriter) finish(root *os.Root, out *outfile.File) error {
 	told := w.p.told(len(w.lines))
-	for i, c := range w.m.changes[w.p] {
-		if c.gone {
-			told.Pruned = append(told.Pruned, w.p.lines[i].path())
+	for _, e := range w.p.entries {
+		if e.gone {
+			told.Pruned = append(told.Pruned, e.line.path())
 		}
 	}
 	var err error
