@@ -14,7 +14,7 @@ import (
 	"recfs/formats/internal/rowcount"
 )
 
-// A span is where the rows of a piece lie: in those that a block has of a kind of tables.
+// A span is where the rows of a piece lie: in those that a block has.
 type span struct{ block, start, end int }
 
 // A single is a table over all recordings of a format that have it and an index.
@@ -30,8 +30,6 @@ type single struct {
 	full       bool     // the last group is of a recording with more rows than it may have
 }
 
-func (s *single) kind() string { return s.format.Name + "/" + s.table.Name }
-
 // newSingle finds the rows of a table, by what records say.
 func newSingle(ctx context.Context, f file, format *formats.Format, table *columnar.Table) (*single, error) {
 	s := &single{file: f, format: format, table: table}
@@ -42,14 +40,16 @@ func newSingle(ctx context.Context, f file, format *formats.Format, table *colum
 		}
 		at := 0
 		for i := range page {
-			t, ok := page[i].Table(format.Name, table.Name)
-			if !ok || !page[i].Indexed {
-				continue
+			r := &page[i]
+			for j := range r.Tables {
+				t := &r.Tables[j]
+				if t.Name == table.Name && r.Format == format.Name && r.Indexed {
+					if err := s.add(r, t, block, at); err != nil {
+						return nil, err
+					}
+				}
+				at += t.Packed
 			}
-			if err := s.add(&page[i], &t, block, at); err != nil {
-				return nil, err
-			}
-			at += t.Packed
 		}
 	}
 	return s, nil
@@ -107,7 +107,7 @@ func (s *single) maker() *columnar.Maker {
 func (s *single) fill(ctx context.Context, b *columnar.Batch, group int) error {
 	g := &s.groups[group]
 	for i, at := range s.spans[group] {
-		rows, err := s.Rows(ctx, s.pages, at.block, s.kind())
+		rows, err := s.Rows(ctx, s.pages, at.block)
 		if err == nil {
 			r := indexfile.NewReader("catalogue", rows[min(at.start, len(rows)):min(at.end, len(rows))])
 			rowcount.ReadRows(r, b, g.Origins[i].Rows)

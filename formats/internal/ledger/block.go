@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"io"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"unique"
 
@@ -24,17 +23,23 @@ const (
 	// runs, of which a recording has at most formats.MaxRuns.
 	maxPlain = 64 << 20
 
-	rowBytes = 4 << 20 // of rows of a table, with which a block is full, too
+	rowBytes  = 4 << 20            // of rows, with which a block is full, too
+	blockRows = maxRows + rowBytes // bounds what a saved block says of those that it has
 )
 
 // A Block is some records of a list, compressed.
 type Block struct {
 	about
-	stored
-	rows    []*stored           // of the tables of each kind, one record after the other; nil: there are none
-	check   func([]Record) bool // whether the records can be believed; nil: they were made here
-	until   string              // the next block begins with; "": it is the last
-	checked atomic.Bool
+	stored        // the records
+	rows   stored // of their tables, one after the other; no bytes: there are none
+	until  string // the next block begins with; "": it is the last
+	claim  *claim // nil: the records were made here
+}
+
+// A claim is that the records of a saved block can be believed.
+type claim struct {
+	check func([]Record) bool
+	holds atomic.Bool // as was checked
 }
 
 // about is what the directory of a list says of a block.
@@ -58,10 +63,8 @@ type stored struct {
 // Lines returns how many bytes the lines of the block have.
 func (b *Block) Lines() int64 { return b.lines }
 
-// parts returns all that is kept of the block, in its order.
-func (b *Block) parts() []*stored {
-	return slices.DeleteFunc(append([]*stored{&b.stored}, b.rows...), func(s *stored) bool { return s == nil })
-}
+// parts returns what is kept of the block, in its order.
+func (b *Block) parts() [2]*stored { return [...]*stored{&b.stored, &b.rows} }
 
 // describe returns what follows of a block from its records.
 func describe(records []Record) (a about) {
@@ -90,12 +93,8 @@ func (b *Block) holds(kind string) bool {
 
 // cost is about what the block takes in memory as long as nobody reads it.
 func (b *Block) cost() int64 {
-	const fixed, part = 192, 128
-	n := fixed + len(b.first) + 24*len(b.kinds)
-	for _, s := range b.parts() {
-		n += part + len(s.packed)
-	}
-	return int64(n)
+	const fixed = 448
+	return int64(fixed + len(b.first) + 24*len(b.kinds) + len(b.packed) + len(b.rows.packed))
 }
 
 // bytes returns the bytes as they are kept.
@@ -115,6 +114,9 @@ func (s *stored) bytes() ([]byte, error) {
 
 // unpack returns the bytes before compression.
 func (s *stored) unpack() ([]byte, error) {
+	if s.size == 0 {
+		return nil, nil
+	}
 	packed, err := s.bytes()
 	if err != nil {
 		return nil, err
@@ -158,11 +160,11 @@ func (b *Block) read() ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.check != nil && !b.checked.Load() {
-		if !b.fits(records) || !b.check(records) {
+	if b.claim != nil && !b.claim.holds.Load() {
+		if !b.fits(records) || !b.claim.check(records) {
 			return nil, formats.Corrupt("catalogue", b.offset, "a saved block is not what a walk finds")
 		}
-		b.checked.Store(true)
+		b.claim.holds.Store(true)
 	}
 	return records, nil
 }
@@ -175,31 +177,10 @@ func (b *Block) fits(records []Record) bool {
 	ordered := slices.IsSortedFunc(records, func(a, b Record) int {
 		return cmp.Or(Order(a.Path, b.Path), -1) // none is there twice
 	})
-	is := describe(records)
-	return ordered && slices.Equal(is.kinds, b.kinds) && b.rowsFit(records) && is.first == b.first && is.records == b.records && is.lines == b.lines &&
-		(b.until == "" || Order(records[len(records)-1].Path, b.until) < 0)
-}
-
-// rowsFit reports whether the tables of saved records have as many bytes of rows as are kept.
-func (b *Block) rowsFit(records []Record) bool {
-	for i, kind := range b.kinds {
-		n, kept := 0, 0
-		for j := range records {
-			n += records[j].packed(kind)
-		}
-		if b.rows[i] != nil {
-			kept = b.rows[i].plain
-		}
-		if n != kept {
-			return false
-		}
+	is, rows := describe(records), 0
+	for i := range records {
+		rows += records[i].packed()
 	}
-	return true
-}
-
-// packed returns how many bytes of rows the table of a kind has.
-func (r *Record) packed(kind string) int {
-	format, table, _ := strings.Cut(kind, "/")
-	t, _ := r.Table(format, table)
-	return t.Packed
+	return ordered && slices.Equal(is.kinds, b.kinds) && rows == b.rows.plain && is.first == b.first && is.records == b.records && is.lines == b.lines &&
+		(b.until == "" || Order(records[len(records)-1].Path, b.until) < 0)
 }

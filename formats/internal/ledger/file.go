@@ -18,13 +18,13 @@ import (
 //
 // directory, compressed: | count | block … |
 //
-// block: | first text | records, bytes of lines: varint | part | count | kind text, part … |
+// block: | first text | records, bytes of lines: varint | count | kind text … | part | part |
 //
 // part: | size, plain: varint | SHA-256 | if size is not 0
 //
-// The bytes of a block are those of its records, then the rows of its tables.
+// The bytes of a block are those of its records, then the rows of their tables.
 const (
-	magic   = "recfsle3"
+	magic   = "recfsle4"
 	endSize = sha256.Size + 8 + len(magic)
 )
 
@@ -89,13 +89,7 @@ func (s *Sink) save(l *List) *List {
 
 // save writes a block, and returns it as it lies there.
 func (b *Block) save(blob *cache.Blob) (*Block, error) {
-	saved := &Block{about: b.about, stored: b.stored, rows: make([]*stored, len(b.rows)), check: b.check, until: b.until}
-	saved.checked.Store(b.checked.Load())
-	for i, s := range b.rows {
-		if s != nil {
-			saved.rows[i] = new(*s)
-		}
-	}
+	saved := *b
 	for _, part := range saved.parts() {
 		packed, err := part.bytes()
 		if err != nil {
@@ -106,7 +100,7 @@ func (b *Block) save(blob *cache.Blob) (*Block, error) {
 			return nil, err
 		}
 	}
-	return saved, nil
+	return &saved, nil
 }
 
 // end returns what follows after the blocks in a file.
@@ -128,22 +122,13 @@ func (b *Block) code(c indexfile.Codec, f io.ReaderAt, at *int64) {
 	c.Values(&b.first)
 	indexfile.Uint(c, &b.records, maxPlain/minRecord)
 	indexfile.Uint(c, &b.lines, maxPlain)
-	b.stored.code(c, f, at, maxPlain)
-	i := 0
-	indexfile.List(c, &b.kinds, 2, func(kind *string) {
+	indexfile.List(c, &b.kinds, 1, func(kind *string) {
 		if c.Values(kind); c.R != nil {
 			*kind = unique.Make(*kind).Value()
-			b.rows = append(b.rows, nil)
 		}
-		part := &stored{}
-		if b.rows[i] != nil {
-			part = b.rows[i]
-		}
-		if part.code(c, f, at, maxRows+rowBytes); c.R != nil && part.size > 0 {
-			b.rows[i] = part
-		}
-		i++
 	})
+	b.stored.code(c, f, at, maxPlain)
+	b.rows.code(c, f, at, blockRows)
 }
 
 // code writes or reads what the directory says of a part: nothing more of one without bytes.
@@ -208,7 +193,7 @@ func read(f io.ReaderAt, size int64, check func([]Record) bool) *List {
 }
 
 // minAbout is the least bytes that a block takes in the directory.
-const minAbout = 1 + 4 + 1 + sha256.Size + 1
+const minAbout = 1 + 4 + 1 + 1 + 1
 
 // readDirectory returns the list of a directory, whose blocks are the first bytes of a file.
 func readDirectory(b []byte, size int64, f io.ReaderAt, check func([]Record) bool) *List {
@@ -217,7 +202,10 @@ func readDirectory(b []byte, size int64, f io.ReaderAt, check func([]Record) boo
 	err := indexfile.Read("catalogue", b, func(c indexfile.Codec) {
 		before := (*Block)(nil)
 		indexfile.List(c, &blocks, minAbout, func(to **Block) {
-			b := &Block{check: check}
+			b := &Block{}
+			if check != nil {
+				b.claim = &claim{check: check}
+			}
 			b.code(c, f, &at)
 			if b.records == 0 || !slices.IsSorted(b.kinds) || before != nil && Order(before.first, b.first) >= 0 {
 				c.R.Fail("a block from %q on", b.first)

@@ -68,8 +68,8 @@ func all(t *testing.T, pages *Pages, l *List) (list []Record) {
 			start = 0
 		}
 		one := *r
-		if one.Tables = slices.Clone(r.Tables); r.packed("rec/rows") > 0 {
-			rows, err := l.Rows(t.Context(), pages, c.block, "rec/rows")
+		if one.Tables = slices.Clone(r.Tables); r.packed() > 0 {
+			rows, err := l.Rows(t.Context(), pages, c.block)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -313,7 +313,7 @@ func TestDamagedFile(t *testing.T) {
 				if err == nil && !reflect.DeepEqual(page, base[i*blockRecords:][:len(page)]) {
 					t.Fatalf("byte %d: block %d has other records", at, i)
 				}
-				if b, err := b.rows[0].unpack(); err == nil && string(b) != rows[i] {
+				if b, err := b.rows.unpack(); err == nil && string(b) != rows[i] {
 					t.Fatalf("byte %d: block %d has other rows", at, i)
 				}
 			}
@@ -354,7 +354,7 @@ func TestRowsLost(t *testing.T) {
 	base := manyRecords(3)
 	sink, pages := NewSink(disk, "list"), newPages(t)
 	old := sink.Save(listOf(sink, base), true)
-	old.blocks[0].rows[0].sum[0]++
+	old.blocks[0].rows.sum[0]++
 	w, c := NewWriter(sink), old.Cursor(pages)
 	w.Append(recordOf("!", 1))
 	for r, err := c.Record(t.Context()); r != nil && err == nil; r, err = c.Record(t.Context()) {

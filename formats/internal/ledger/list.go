@@ -73,15 +73,9 @@ func (l *List) Page(ctx context.Context, pages *Pages, block int) ([]Record, err
 	return pages.Get(ctx, l.blocks[block])
 }
 
-// Rows returns the rows of the tables of a kind that the records of a block have, one after the
-// other.
-func (l *List) Rows(ctx context.Context, pages *Pages, block int, kind string) ([]byte, error) {
-	b := l.blocks[block]
-	i, ok := slices.BinarySearch(b.kinds, kind)
-	if !ok || b.rows[i] == nil {
-		return nil, nil
-	}
-	return pages.rows.Get(ctx, b.rows[i])
+// Rows returns the rows of the tables that the records of a block have, one after the other.
+func (l *List) Rows(ctx context.Context, pages *Pages, block int) ([]byte, error) {
+	return pages.rows.Get(ctx, &l.blocks[block].rows)
 }
 
 // A Cursor goes through a list. Copies go on by themselves.

@@ -62,6 +62,14 @@ func (r *Record) Table(format, name string) (Table, bool) {
 	return Table{}, false
 }
 
+// packed returns how many bytes of rows the tables have.
+func (r *Record) packed() (n int) {
+	for i := range r.Tables {
+		n += r.Tables[i].Packed
+	}
+	return n
+}
+
 // size is about how many bytes the record has in memory.
 func (r *Record) size() int {
 	const fixed, table = 200, 96

@@ -40,9 +40,7 @@ func (w *Writer) append(r Record, from Cursor) {
 	}
 	w.window, w.from = append(w.window, r), append(w.from, from)
 	w.bytes += r.size()
-	for i := range r.Tables {
-		w.rows += r.Tables[i].Packed
-	}
+	w.rows += r.packed()
 	if len(w.window) == blockRecords || w.bytes >= blockBytes || w.rows >= rowBytes || w.isWhole() {
 		w.flush()
 	}
@@ -123,63 +121,44 @@ func (w *Writer) block() *Block {
 	rows := w.windowRows()
 	b := &Block{about: describe(w.window)}
 	w.sink.put(&b.stored, encode(w.window))
-	b.rows = make([]*stored, len(b.kinds))
-	for i, kind := range b.kinds {
-		if len(rows[kind]) > 0 {
-			b.rows[i] = &stored{}
-			w.sink.put(b.rows[i], rows[kind])
-		}
+	if len(rows) > 0 {
+		w.sink.put(&b.rows, rows)
 	}
 	return b
 }
 
-// windowRows returns the rows of the tables of each kind. A record whose rows cannot be read where
-// they were kept is one to be made again.
-func (w *Writer) windowRows() map[string][]byte {
-	rows := map[string][]byte{}
-	old := map[string][]byte{} // of the block that the cursor was in last
-	var block *Block
+// windowRows returns the rows of all tables. A record whose rows cannot be read where they were
+// kept is one to be made again.
+func (w *Writer) windowRows() (rows []byte) {
+	var from *Block
+	var old []byte // its rows
 	for i := range w.window {
 		r, c := &w.window[i], &w.from[i]
-		if c.list != nil && c.list.blocks[c.block] != block {
-			block = c.list.blocks[c.block]
-			clear(old)
-		}
 		r.Tables = slices.Clone(r.Tables) // others read those of a page
+		at := 0
+		if c.list != nil && r.packed() > 0 {
+			if b := c.list.blocks[c.block]; b != from {
+				from = b
+				old, _ = b.rows.unpack() // of an error there are none
+			}
+			for i := range c.page[:c.i] {
+				at += c.page[i].packed()
+			}
+		}
 		for j := range r.Tables {
 			t := &r.Tables[j]
-			kind := r.Format + "/" + t.Name
-			if t.Packed > 0 && c.list != nil {
-				t.Rows = c.rows(kind, old)
+			if end := at + t.Packed; c.list != nil && end <= len(old) {
+				t.Rows = old[at:end]
+				at = end
 			}
 			if len(t.Rows) != t.Packed {
 				r.Open, t.Pieces, t.Packed = true, nil, 0
 			}
-			rows[kind] = append(rows[kind], t.Rows[:t.Packed]...)
+			rows = append(rows, t.Rows[:t.Packed]...)
 			t.Rows = nil
 		}
 	}
 	return rows
-}
-
-// rows returns the rows of the table of a kind that the record where the cursor is has. blocks has
-// those of the block, as far as they were read.
-func (c *Cursor) rows(kind string, blocks map[string][]byte) []byte {
-	b := c.list.blocks[c.block]
-	all, ok := blocks[kind]
-	if i, held := slices.BinarySearch(b.kinds, kind); !ok && held && b.rows[i] != nil {
-		all, _ = b.rows[i].unpack() // of an error there are none
-		blocks[kind] = all
-	}
-	start := 0
-	for i := range c.page[:c.i] {
-		start += c.page[i].packed(kind)
-	}
-	n := c.page[c.i].packed(kind)
-	if start+n > len(all) {
-		return nil
-	}
-	return all[start : start+n]
 }
 
 // List returns the list. The Writer is of no use afterwards.
