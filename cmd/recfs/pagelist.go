@@ -203,7 +203,8 @@ func (q *listQuery) page(ctx context.Context, known *catalogue.Known) (*listPage
 		slices.Reverse(best)
 		more, others = others, more
 	}
-	return answer, answer.fill(q, best, others, more)
+	answer.fill(q, best, others, more)
+	return answer, nil
 }
 
 // count counts a recording, and reports whether it is one of those that are asked for.
@@ -241,10 +242,10 @@ func (q *listQuery) judge(l *catalogue.Line) verdict {
 }
 
 // fill adds the rows, and where there are more.
-func (p *listPage) fill(q *listQuery, best []candidate, before, after bool) error {
+func (p *listPage) fill(q *listQuery, best []candidate, before, after bool) {
 	if before && len(best) == 0 {
 		p.Prev = q.after.cursor(true)
-		return nil
+		return
 	}
 	if before {
 		p.Prev = best[0].cursor(true)
@@ -260,13 +261,8 @@ func (p *listPage) fill(q *listQuery, best []candidate, before, after bool) erro
 		names = append(names, like(pattern))
 	}
 	for _, c := range best {
-		row, err := c.line.Row(playersOfRow, func(name string) bool {
+		p.Rows = append(p.Rows, c.line.Row(playersOfRow, func(name string) bool {
 			return slices.ContainsFunc(names, func(is func(string) bool) bool { return is(name) })
-		})
-		if err != nil {
-			return err
-		}
-		p.Rows = append(p.Rows, row)
+		}))
 	}
-	return nil
 }

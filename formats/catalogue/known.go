@@ -85,15 +85,15 @@ func (r *root) known(ctx context.Context) (*Known, error) {
 
 // ask returns the walk that is under way, or else begins one.
 func (r *root) ask(dir nodes.Dir) *walk {
-	r.walker.mu.Lock()
-	defer r.walker.mu.Unlock()
-	if w := r.walker.walk; w != nil && w.idle.Reset(lingering) {
+	r.walking.Lock()
+	defer r.walking.Unlock()
+	if w := r.walk; w != nil && w.idle.Reset(lingering) {
 		return w
 	}
 	ctx, end := context.WithCancel(r.c.walking)
 	w := &walk{done: make(chan struct{}), end: end, idle: time.AfterFunc(lingering, end)}
 	w.sofar.Store(&partial{list: ledger.Load(nil, "", nil)})
-	r.walker.walk = w
+	r.walk = w
 	r.c.walks.Go(func() {
 		defer end()
 		defer close(w.done)

@@ -115,15 +115,15 @@ func (s *survey) kindsIn(p place) (names []string) {
 	return slices.Compact(names)
 }
 
-// names returns the names in a directory of recordings. What they take is charged as it grows.
-func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
+// loadNames returns the names in a directory of recordings. What they take is charged as it grows.
+func loadNames(ctx context.Context, k namesKey) (source.Names, int64, error) {
 	held, err := formats.Charge(ctx, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer held.Free()
 	var list []source.Name
-	err = s.Entries(ctx, s.pages, p.dir, "", p.format, p.table, func(name string, isDir bool) bool {
+	err = k.Entries(ctx, k.pages, k.at.dir, "", k.at.format, k.at.table, func(name string, isDir bool) bool {
 		const each, atOnce = 128, 4096 // bytes of a name until all are together, and names
 		if len(list)%atOnce == 0 && held.Grow(each*atOnce) != nil {
 			return false // the request begins again, with more
@@ -136,7 +136,8 @@ func (s *survey) names(ctx context.Context, p place) (source.Names, error) {
 		return true
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return source.NewNames(list), nil
+	names := source.NewNames(list)
+	return names, names.Cost(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,13 +31,13 @@ type root struct {
 	lost     atomic.Pointer[ledger.List] // not all of which can be read any more
 	saved    time.Time                   // when one was saved on disk
 
-	walker walker
+	walking sync.Mutex // for walk
+	walk    *walk      // nil: none is under way
 
-	names   *cache.Memo[namesKey, source.Names]
-	tallies *cache.Memo[file, tally]
-	merged  *cache.Memo[mergedKey, nodes.File]
-	named   *cache.Memo[tableRef, nodes.File]
-	small   *cache.Memo[tableRef, []byte]
+	names  *cache.Memo[namesKey, source.Names]
+	merged *cache.Memo[mergedKey, nodes.File]
+	named  *cache.Memo[tableRef, nodes.File]
+	small  *cache.Memo[tableRef, []byte]
 }
 
 // Root returns an archive with the file called Name in it, the same as Parquet, and
@@ -46,8 +47,7 @@ func (c *Catalogue) Root(dir archive.Root) nodes.Dir {
 	if v, ok := archive.Of(dir); ok {
 		r.view, r.formats = v, v.Formats()
 	}
-	r.names = cache.NewMemo[namesKey, source.Names](c.cache, nil).Peak(func(namesKey) int64 { return namesPeak })
-	r.tallies = cache.NewMemo(c.cache, func(ctx context.Context, f file) (tally, int64, error) { return f.tally(ctx) })
+	r.names = cache.NewMemo(c.cache, loadNames).Peak(func(namesKey) int64 { return namesPeak })
 	r.merged = cache.NewMemo(c.cache, r.loadMerged)
 	r.named = cache.NewMemo(c.cache, func(ctx context.Context, t tableRef) (nodes.File, int64, error) {
 		const cost = 4 << 10
@@ -198,12 +198,18 @@ func (r *root) loadMerged(ctx context.Context, k mergedKey) (nodes.File, int64, 
 	if k.kind == "" {
 		return parquet.File(c, k.maker(), parquet.Pair{Key: "recfs.table", Value: "recordings"}), k.Cost(), nil
 	}
-	t, err := r.tallies.Get(ctx, k.file)
-	if err != nil {
-		return nil, 0, err
-	}
 	if k.kind == viewsName {
-		return nodes.Bytes(parquet.Views(r.c.tablesPrefix(), t.recordings, t.all(), r.kinds(k.file), "")), k.Cost(), nil
+		recordings, unindexed := 0, 0
+		err := k.each(ctx, func(_ int, r *ledger.Record) error {
+			if r.Line != "" {
+				recordings++
+			}
+			if r.Format != "" && !r.Indexed {
+				unindexed++
+			}
+			return nil
+		})
+		return nodes.Bytes(parquet.Views(r.c.tablesPrefix(), recordings, unindexed, r.kinds(k.file), "")), k.Cost(), err
 	}
 	format, table, _ := r.single(k.kind)
 	s, err := newSingle(ctx, k.file, format, table)
@@ -211,43 +217,7 @@ func (r *root) loadMerged(ctx context.Context, k mergedKey) (nodes.File, int64, 
 		return nil, 0, err
 	}
 	s.lost = func() { r.lost.Store(k.List) }
-	return parquet.File(c, s.maker(), s.metadata(t.unindexed[format.Name])...), k.Cost() + s.cost(), nil
-}
-
-// A tally is how many recordings a list has.
-type tally struct {
-	recordings int
-	unindexed  map[string]int // of each format, those that open and have no index
-}
-
-// all returns how many have no index.
-func (t tally) all() (n int) {
-	for _, one := range t.unindexed {
-		n += one
-	}
-	return n
-}
-
-// tally counts the recordings.
-func (f file) tally(ctx context.Context) (tally, int64, error) {
-	t := tally{unindexed: map[string]int{}}
-	for i := range f.Blocks() {
-		page, err := f.Page(ctx, f.pages, i)
-		if err != nil {
-			return t, 0, err
-		}
-		for j := range page {
-			r := &page[j]
-			if r.Line != "" {
-				t.recordings++
-			}
-			if r.Format != "" && !r.Indexed {
-				t.unindexed[r.Format]++
-			}
-		}
-	}
-	const cost = 512
-	return t, cost, nil
+	return parquet.File(c, s.maker(), s.metadata()...), k.Cost() + s.cost(), nil
 }
 
 // A mergedEntry is the File of a mergedFile, which is made when it is read. It is a value.

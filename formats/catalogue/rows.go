@@ -1,7 +1,6 @@
 package catalogue
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -183,10 +182,10 @@ func newLine(s Summary) (l Line, cost int64) {
 
 // Row returns the line of recordings.jsonl with up to so many players, those first that the caller
 // names so, and behind them how many there are.
-func (l *Line) Row(most int, first func(name string) bool) (json.RawMessage, error) {
-	s, total := l.Summary, []byte("null")
+func (l *Line) Row(most int, first func(name string) bool) json.RawMessage {
+	s, total := l.Summary, "null"
 	if s.Players != nil {
-		total = strconv.AppendInt(nil, int64(len(s.Players)), 10)
+		total = strconv.Itoa(len(s.Players))
 		var named, others []string
 		for _, name := range s.Players {
 			if len(named) < most && first(name) {
@@ -197,12 +196,8 @@ func (l *Line) Row(most int, first func(name string) bool) (json.RawMessage, err
 		}
 		s.Players = append(named, others...)[:min(most, len(s.Players))]
 	}
-	b, err := json.Marshal(s)
-	if s.Format == "" {
-		b = []byte(unreadNulls.Replace(string(b)))
-	}
 	const behind = `,"size":` // no text has it, as quotes in it are escaped
-	return bytes.Replace(b, []byte(behind), append(append([]byte(`,"players_total":`), total...), behind...), 1), err
+	return json.RawMessage(strings.Replace(strings.TrimSuffix(s.line(), "\n"), behind, `,"players_total":`+total+behind, 1))
 }
 
 // newLines returns the Memo of lines of blocks.
@@ -239,9 +234,5 @@ func unreadableLine(at string, err error) string {
 	if source.IsGone(err) || errors.Is(err, nodes.ErrStale) {
 		return ""
 	}
-	b, err := json.Marshal(Summary{Path: at, PathHex: formats.HexOf(at), Error: readReason(err)})
-	if err != nil {
-		return ""
-	}
-	return unreadNulls.Replace(string(b)) + "\n"
+	return Summary{Path: at, PathHex: formats.HexOf(at), Error: readReason(err)}.line()
 }

@@ -3,7 +3,6 @@ package catalogue
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	iofs "io/fs"
 	"path"
@@ -340,11 +339,7 @@ func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Reco
 	v, at := r.Version(), known.Path
 	sum.Path, sum.Format, sum.Size, sum.Modified = at, r.Format().Name, v.Size, v.Time().UTC().Format(time.RFC3339Nano)
 	sum.PathHex = formats.HexOf(at)
-	b, err := json.Marshal(sum)
-	if err != nil {
-		return
-	}
-	known.Line, known.Outcome, known.Open = string(b)+"\n", outcome.text(), !keep
+	known.Line, known.Outcome, known.Open = sum.line(), outcome.text(), !keep
 	if sum.Error == "" {
 		known.Format, known.Indexed = sum.Format, sum.Indexed
 	}

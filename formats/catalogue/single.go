@@ -24,6 +24,7 @@ type single struct {
 	table  *columnar.Table
 
 	recordings int // of which it is made
+	unindexed  int // recordings of the format
 	groups     []columnar.Group
 	spans      [][]span // of each group, as many as it has Origins
 	lost       func()   // is called when rows cannot be read
@@ -33,26 +34,26 @@ type single struct {
 // newSingle finds the rows of a table, by what records say.
 func newSingle(ctx context.Context, f file, format *formats.Format, table *columnar.Table) (*single, error) {
 	s := &single{file: f, format: format, table: table}
-	for block := range s.Blocks() {
-		page, err := s.Page(ctx, s.pages, block)
-		if err != nil {
-			return nil, err
+	block, at := -1, 0 // of the rows that come next
+	err := s.each(ctx, func(in int, r *ledger.Record) error {
+		if in != block {
+			block, at = in, 0
 		}
-		at := 0
-		for i := range page {
-			r := &page[i]
-			for j := range r.Tables {
-				t := &r.Tables[j]
-				if t.Name == table.Name && r.Format == format.Name && r.Indexed {
-					if err := s.add(r, t, block, at); err != nil {
-						return nil, err
-					}
+		if r.Format == format.Name && !r.Indexed {
+			s.unindexed++
+		}
+		for i := range r.Tables {
+			t := &r.Tables[i]
+			if t.Name == table.Name && r.Format == format.Name && r.Indexed {
+				if err := s.add(r, t, block, at); err != nil {
+					return err
 				}
-				at += t.Packed
 			}
+			at += t.Packed
 		}
-	}
-	return s, nil
+		return nil
+	})
+	return s, err
 }
 
 // add adds the rows of a recording, which begin at a place in those of a block.
@@ -125,12 +126,12 @@ func (s *single) fill(ctx context.Context, b *columnar.Batch, group int) error {
 
 // metadata returns that of the file, which says of how many recordings it was made, and how many
 // have no index.
-func (s *single) metadata(unindexed int) []parquet.Pair {
+func (s *single) metadata() []parquet.Pair {
 	return []parquet.Pair{
 		{Key: "recfs.format", Value: s.format.Name},
 		{Key: "recfs.table", Value: s.table.Name},
 		{Key: "recfs.recordings", Value: strconv.Itoa(s.recordings)},
-		{Key: "recfs.unindexed", Value: strconv.Itoa(unindexed)},
+		{Key: "recfs.unindexed", Value: strconv.Itoa(s.unindexed)},
 	}
 }
 

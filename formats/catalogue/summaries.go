@@ -26,20 +26,21 @@ func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summ
 			return
 		}
 		defer done()
-		for i := range found.Blocks() {
-			page, err := found.Page(ctx, c.pages, i)
-			if err != nil {
-				yield(Summary{}, err)
-				return
+		err = found.each(ctx, func(_ int, r *ledger.Record) error {
+			s, ok, err := summaryOf(r)
+			if ok && (!yield(s, err) || err != nil) {
+				return errEnded
 			}
-			for j := range page {
-				if s, ok, err := summaryOf(&page[j]); ok && (!yield(s, err) || err != nil) {
-					return
-				}
-			}
+			return nil
+		})
+		if err != nil && err != errEnded {
+			yield(Summary{}, err)
 		}
 	}
 }
+
+// errEnded says that nobody asks for more.
+var errEnded = errors.New("ended")
 
 // Summarize returns what is known of a recording, with what only its
 // index.json says: that is made if it has to be. One that does not open has

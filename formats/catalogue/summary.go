@@ -221,9 +221,17 @@ func containerLine(at string, c archive.Container, problems []formats.Problem) s
 	if len(problems) == 0 {
 		return ""
 	}
-	b, err := json.Marshal(ContainerSummary(at, c.Describe(), problems))
+	return ContainerSummary(at, c.Describe(), problems).line()
+}
+
+// line returns the line of recordings.jsonl.
+func (s Summary) line() string {
+	b, err := json.Marshal(s)
 	if err != nil {
 		return ""
+	}
+	if s.Format == "" {
+		return unreadNulls.Replace(string(b)) + "\n"
 	}
 	return string(b) + "\n"
 }
@@ -291,35 +299,23 @@ func soundRunners(list []formats.Runner) bool {
 	return n <= formats.MaxRuns
 }
 
-// A beside says on which files beside a recording all that is known of it depends.
-type beside struct {
-	sum   uint64   // of the files, see [archive.Archive.BesideSum]
-	names []string // of the files
-}
-
-// besideOf returns that of a recording, "" where its format does not tell. The files are looked at
-// after the recording was opened: if they change in between, its index is made when it is read.
+// besideOf returns on which files beside a recording all that is known of it depends, "" where its
+// format does not tell: their sum (see [archive.Archive.BesideSum]) and their names. They are looked
+// at after the recording was opened: if they change in between, its index is made when it is read.
 func besideOf(ctx context.Context, r archive.Recording, o *recordings.Opened) string {
 	names, ok := o.BesideFiles()
 	if !ok {
 		return ""
 	}
-	sum := strconv.FormatUint(r.Archive().BesideSum(ctx, r.Path(), names), 16)
-	return strings.Join(append([]string{sum}, names...), "\x00")
+	return joinBeside(ctx, r.Archive(), r.Path(), names)
 }
 
-// parseBeside parses what besideOf returned.
-func parseBeside(s string) (b beside, ok bool) {
-	parts := strings.Split(s, "\x00")
-	sum, err := strconv.ParseUint(parts[0], 16, 64)
-	return beside{sum, parts[1:]}, err == nil
+func joinBeside(ctx context.Context, v *archive.Archive, name string, names []string) string {
+	sum := strconv.FormatUint(v.BesideSum(ctx, name, names), 16)
+	return strings.Join(append([]string{sum}, names...), "\x00")
 }
 
 // besideChanged reports whether what lies beside the recording called name is not what it was.
 func besideChanged(ctx context.Context, v *archive.Archive, name, was string) bool {
-	if was == "" {
-		return false
-	}
-	b, ok := parseBeside(was)
-	return !ok || v.BesideSum(ctx, name, b.names) != b.sum
+	return was != "" && joinBeside(ctx, v, name, strings.Split(was, "\x00")[1:]) != was
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +57,22 @@ func (f file) Version(context.Context, string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// each calls visit for all records, with the block of each, until it fails.
+func (f file) each(ctx context.Context, visit func(block int, r *ledger.Record) error) error {
+	for i := range f.Blocks() {
+		page, err := f.Page(ctx, f.pages, i)
+		if err != nil {
+			return err
+		}
+		for j := range page {
+			if err := visit(i, &page[j]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Size implements nodes.File.
 func (f file) Size(context.Context) (int64, error) { return f.Lines(), nil }
 
@@ -85,12 +100,6 @@ const (
 	haste     = 20 * time.Millisecond  // the same in a large archive, of which enough is known
 	lingering = 10 * time.Second       // for which a walk goes on that nobody asks about any more
 )
-
-// A walker looks through an archive while queries are answered with what is known already.
-type walker struct {
-	mu   sync.Mutex
-	walk *walk // nil: none is under way
-}
 
 // A walk looks at what is in an archive once.
 type walk struct {

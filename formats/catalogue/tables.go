@@ -3,7 +3,6 @@ package catalogue
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	iofs "io/fs"
 	"slices"
 	"strings"
@@ -125,10 +124,10 @@ func (t tableFile) IsMeasured(ctx context.Context) bool {
 	return nodes.IsMeasured(ctx, f)
 }
 
-// A namesKey is a directory below tables/ when the list with that sum was made.
+// A namesKey is a directory below tables/ at one moment.
 type namesKey struct {
-	sum [sha256.Size]byte
-	at  place
+	file
+	at place
 }
 
 // namesPeak is what is needed to read a block of the catalogue. Names are charged as they are
@@ -239,13 +238,7 @@ func (t tablesPath) Resolve(ctx context.Context) (nodes.Dir, error) {
 	if t.table == "" {
 		return &tablesList{t, t.r.namesOf(s, t.place), s.since}, nil
 	}
-	names, err := t.r.names.GetFrom(ctx, namesKey{s.Sum(), t.place}, func(ctx context.Context, k namesKey) (source.Names, int64, error) {
-		names, err := s.names(ctx, k.at)
-		if err != nil {
-			return nil, 0, err
-		}
-		return names, names.Cost(), nil
-	})
+	names, err := t.r.names.Get(ctx, namesKey{s.file, t.place})
 	if err != nil {
 		return nil, err
 	}
