@@ -98,7 +98,7 @@ func (r *root) ask(dir nodes.Dir) *walk {
 		defer end()
 		defer close(w.done)
 		defer w.idle.Stop()
-		w.s, w.err = r.surveyTelling(ctx, dir, func(list *ledger.List, rest []ledger.Record) {
+		w.s, w.err = r.survey(ctx, dir, func(list *ledger.List, rest []ledger.Record) {
 			w.sofar.Store(&partial{list, rest})
 		})
 	})

@@ -92,7 +92,7 @@ func checkKnownTables(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	root := start()
-	known, err := root.survey(t.Context(), first(root.Current(t.Context())))
+	known, err := root.survey(t.Context(), first(root.Current(t.Context())), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

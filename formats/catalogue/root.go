@@ -13,7 +13,6 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
-	"recfs/formats/internal/wire"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -37,7 +36,6 @@ type root struct {
 	names  *cache.Memo[namesKey, source.Names]
 	merged *cache.Memo[mergedKey, nodes.File]
 	named  *cache.Memo[tableRef, nodes.File]
-	small  *cache.Memo[tableRef, []byte]
 }
 
 // Root returns an archive with the file called Name in it, the same as Parquet, and
@@ -49,23 +47,7 @@ func (c *Catalogue) Root(dir archive.Root) nodes.Dir {
 	}
 	r.names = cache.NewMemo(c.cache, loadNames).Peak(func(namesKey) int64 { return namesPeak })
 	r.merged = cache.NewMemo(c.cache, r.loadMerged)
-	r.named = cache.NewMemo(c.cache, func(ctx context.Context, t tableRef) (nodes.File, int64, error) {
-		const cost = 4 << 10
-		n, err := t.load(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		return parquet.NamedFile(c.cache, n), cost, nil
-	})
-	r.small = cache.NewMemo(c.cache, func(ctx context.Context, t tableRef) ([]byte, int64, error) {
-		n, err := t.load(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		b, err := n.Bytes(ctx)
-		packed := wire.Pack(b)
-		return packed, int64(cap(packed)), err
-	})
+	r.named = cache.NewMemo(c.cache, loadNamed)
 	return r
 }
 
@@ -92,7 +74,7 @@ func (r *root) entry(ctx context.Context, dir nodes.Dir, name string) (nodes.Ent
 		}
 		return r.tablesEntry(name, place{}, s.since), nil
 	}
-	s, err := r.survey(ctx, dir)
+	s, err := r.survey(ctx, dir, nil)
 	if err != nil {
 		return nodes.Entry{}, err
 	}
@@ -111,13 +93,9 @@ func (r *root) mergedEntry(name string, s *survey, kind string) nodes.Entry {
 	return nodes.Entry{Name: name, Attr: s.attr(), File: mergedEntry{nodes.DeferredFile[mergedFile]{Target: mergedFile{r, mergedKey{s.file, kind}}}}}
 }
 
-// survey returns what is known of the whole archive, whose folder dir is.
-func (r *root) survey(ctx context.Context, dir nodes.Dir) (*survey, error) {
-	return r.surveyTelling(ctx, dir, nil)
-}
-
-// surveyTelling is survey that tells what is known before it comes to its end. tell may be nil.
-func (r *root) surveyTelling(ctx context.Context, dir nodes.Dir, tell func(*ledger.List, []ledger.Record)) (*survey, error) {
+// survey returns what is known of the whole archive, whose folder dir is, and tells what is known
+// before it comes to its end. tell may be nil.
+func (r *root) survey(ctx context.Context, dir nodes.Dir, tell func(*ledger.List, []ledger.Record)) (*survey, error) {
 	select {
 	case r.scanning <- struct{}{}:
 		defer func() { <-r.scanning }()
@@ -241,7 +219,7 @@ func (r *root) current(ctx context.Context, s *survey) (*survey, error) {
 	if err != nil || s != nil && s.rests(ctx, r.view, r.c.disk) {
 		return s, err
 	}
-	return r.survey(ctx, dir)
+	return r.survey(ctx, dir, nil)
 }
 
 // recent returns what was known of the whole archive a short time ago, for tables/: a reader looks
@@ -254,5 +232,5 @@ func (r *root) recent(ctx context.Context) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.survey(ctx, dir)
+	return r.survey(ctx, dir, nil)
 }

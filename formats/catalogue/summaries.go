@@ -72,7 +72,7 @@ func (c *Catalogue) surveyOf(ctx context.Context, dir nodes.Dir) (found *survey,
 	}
 	if _, folder := archive.FolderOf(at); folder {
 		if r, whole := dir.(*root); whole {
-			found, err = r.survey(ctx, at)
+			found, err = r.survey(ctx, at, nil)
 			return found, func() {}, err
 		}
 	}

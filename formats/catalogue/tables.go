@@ -24,6 +24,7 @@ type tableRef struct {
 	dir  nodes.Dir // of the recording
 	path string
 	name string
+	kept bool // whole, once it is made
 }
 
 // Resolve implements the target of a nodes.DeferredFile.
@@ -53,6 +54,24 @@ func (t tableRef) load(ctx context.Context) (*parquet.Named, error) {
 	return &parquet.Named{Table: table, Format: format.Name, Timeless: format.Timeless, Origin: origin}, nil
 }
 
+// loadNamed makes the file of a table. That of a small one is kept compressed.
+func loadNamed(ctx context.Context, t tableRef) (nodes.File, int64, error) {
+	n, err := t.load(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !t.kept {
+		const cost = 4 << 10
+		return parquet.NamedFile(t.r.c.cache, n), cost, nil
+	}
+	b, err := n.Bytes(ctx)
+	packed := wire.Pack(b)
+	return nodes.Opened(func(context.Context) (nodes.Content, error) {
+		b, err := wire.Unzstd(packed, smallTable)
+		return nodes.BytesContent(b), err
+	}), int64(cap(packed)), err
+}
+
 // A tableFile is a table as a file, whose recording is opened when it is read, or its size is not
 // known. A listing leaves that out then where the recording does. It is a value.
 type tableFile struct {
@@ -64,11 +83,12 @@ var _ nodes.Measured = tableFile{}
 
 // tableOf returns a table of a recording, given what is known of the table.
 func (r *root) tableOf(recording nodes.Dir, at string, t ledger.Table) tableFile {
-	f := tableFile{nodes.DeferredFile[tableRef]{Target: tableRef{r, recording, at, t.Name}}, t.Size}
-	if f.size != ledger.Unknown {
-		f.size = parquet.NamedSize(t.Size, t.Groups, string([]rune(at)))
+	size := t.Size
+	if size != ledger.Unknown {
+		size = parquet.NamedSize(size, t.Groups, string([]rune(at)))
 	}
-	return f
+	ref := tableRef{r, recording, at, t.Name, size != ledger.Unknown && size <= smallTable}
+	return tableFile{nodes.DeferredFile[tableRef]{Target: ref}, size}
 }
 
 // Size implements nodes.File.
@@ -81,25 +101,12 @@ func (t tableFile) Size(ctx context.Context) (int64, error) {
 
 // Open implements nodes.File. A table of another size than is known is stale.
 func (t tableFile) Open(ctx context.Context) (nodes.Content, error) {
-	content, err := t.open(ctx)
+	content, err := t.DeferredFile.Open(ctx)
 	if err != nil || t.size == ledger.Unknown || content.Size() == t.size {
 		return content, err
 	}
 	defer nodes.CloseContent(content)
 	return nil, nodes.SizeError(t.size, content.Size())
-}
-
-// open returns the content. That of a small table is kept whole.
-func (t tableFile) open(ctx context.Context) (nodes.Content, error) {
-	if t.size == ledger.Unknown || t.size > smallTable {
-		return t.DeferredFile.Open(ctx)
-	}
-	packed, err := t.Target.r.small.Get(ctx, t.Target)
-	if err != nil {
-		return nil, err
-	}
-	b, err := wire.Unzstd(packed, smallTable)
-	return nodes.BytesContent(b), err
 }
 
 // smallTable is how many bytes a table has at most that is kept whole, compressed: it takes less

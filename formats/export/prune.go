@@ -24,19 +24,15 @@ type Pruner struct {
 
 // Count returns how many tables there are, and of how many the recording is gone.
 func (p *Pruner) Count() (gone, all int, err error) {
-	err = p.each(func(d tableDir, name string) {
-		why := isNamed // perhaps: nothing is removed there
-		if p.Wanted(d.format, d.table) {
-			_, why, _ = p.judge(d, name)
-		}
+	err = p.each(func(_ *File, why string, _ error) {
 		switch why {
 		case isGone:
 			gone++
 			all++
-		case isNamed, isThere, isNew:
+		case isNamed, isThere, isNew, isUnwanted:
 			all++
 		}
-	}, func(string) {})
+	})
 	return gone, all, err
 }
 
@@ -44,40 +40,41 @@ func (p *Pruner) Count() (gone, all int, err error) {
 // cannot remove, and of what it leaves, and why. The error is that of a directory that cannot be
 // read.
 func (p *Pruner) Remove(tell func(*File), left func(name, why string)) error {
-	return p.each(func(d tableDir, name string) {
-		if !p.Wanted(d.format, d.table) {
-			p.Kept++
-			return
-		}
-		switch g, why, err := p.judge(d, name); {
+	return p.each(func(f *File, why string, err error) {
+		switch {
 		case err != nil:
-			g.Err = err
-			tell(g)
+			f.Err = err
+			tell(f)
 		case why == isGone:
-			g.Err, g.Removed = os.Remove(g.File), true
-			if g.Err == nil {
-				removeEmpty(p.To.dir, filepath.Dir(g.File))
+			f.Err, f.Removed = os.Remove(f.File), true
+			if f.Err == nil {
+				removeEmpty(p.To.dir, filepath.Dir(f.File))
 			}
-			tell(g)
-		case why != isNamed:
-			left(g.File, why)
-			if why == isThere || why == isNew {
-				p.Kept++
-			}
+			tell(f)
+		case why != isNamed && why != isUnwanted:
+			left(f.File, why)
 		}
-	}, func(link string) { left(link, "it is a link") })
+		if why == isUnwanted || err == nil && (why == isThere || why == isNew) {
+			p.Kept++
+		}
+	})
 }
 
-// each calls file for all that may be a table, and link for the links to where others may be.
-func (p *Pruner) each(file func(d tableDir, name string), link func(name string)) error {
+// each calls fn for all that may be a table and for the links to where others may be, with what
+// they are.
+func (p *Pruner) each(fn func(f *File, why string, err error)) error {
 	dirs, links, err := p.To.tableDirs()
 	for _, name := range links {
-		link(name)
+		fn(&File{File: name}, isLink, nil)
 	}
 	for _, d := range dirs {
 		err = errors.Join(err, d.each(func(name string) {
-			if strings.HasSuffix(name, parquet.Extension) {
-				file(d, name)
+			switch {
+			case !strings.HasSuffix(name, parquet.Extension):
+			case p.Wanted(d.format, d.table):
+				fn(p.judge(d, name))
+			default:
+				fn(nil, isUnwanted, nil)
 			}
 		}))
 	}
@@ -86,13 +83,15 @@ func (p *Pruner) each(file func(d tableDir, name string), link func(name string)
 
 // What a table is whose recording was named by this run or is gone, and why others stay.
 const (
-	isNamed = "named"
-	isGone  = "gone"
-	isThere = "what it was made of is still there"
-	isNew   = "it was made since this run began"
-	isOther = "it is no regular file"
-	isAlien = "no export wrote it"
-	isMoved = "an export wrote it under another name"
+	isNamed    = "named"
+	isGone     = "gone"
+	isUnwanted = "unwanted"
+	isThere    = "what it was made of is still there"
+	isNew      = "it was made since this run began"
+	isLink     = "it is a link"
+	isOther    = "it is no regular file"
+	isAlien    = "no export wrote it"
+	isMoved    = "an export wrote it under another name"
 )
 
 // judge tells what a file is. The error is why it is not known whether its recording is gone.
