@@ -300,8 +300,9 @@ func soundRunners(list []formats.Runner) bool {
 }
 
 // besideOf returns on which files beside a recording all that is known of it depends, "" where its
-// format does not tell: their sum (see [archive.Archive.BesideSum]) and their names. They are looked
-// at after the recording was opened: if they change in between, its index is made when it is read.
+// format does not tell: their sum (see [archive.Archive.BesideSum]) and their names. They are
+// looked at after the recording was opened: if they change in between, its index is made when it
+// is read.
 func besideOf(ctx context.Context, r archive.Recording, o *recordings.Opened) string {
 	names, ok := o.BesideFiles()
 	if !ok {

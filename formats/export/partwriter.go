@@ -104,8 +104,8 @@ func (w *partWriter) arrange(more []*Member) {
 	}
 }
 
-// wholeUnit returns the unit that begins with item i if all of its recordings follow unchanged, else
-// nil.
+// wholeUnit returns the unit that begins with item i, nil unless all of its recordings follow
+// unchanged.
 func (w *partWriter) wholeUnit(i int) *unit {
 	if i == len(w.items) || w.items[i].m != nil {
 		return nil
