@@ -279,6 +279,10 @@ func (c *Counter) columns() []columnar.Column {
 	return columns
 }
 
+// maxBytes bounds the text of a column of a group, of which an index has so few that sums of them
+// cannot overflow.
+const maxBytes int64 = 1 << 40
+
 // minGroup is the least bytes that a group takes.
 const minGroup = 3
 
@@ -301,7 +305,7 @@ func codeGroup(c indexfile.Codec, columns []columnar.Column, g *columnar.Group) 
 		}
 		switch {
 		case of.Type == columnar.Text && of.Words == nil:
-			indexfile.Uint(c, &n.Bytes, math.MaxInt32)
+			indexfile.Uint(c, &n.Bytes, maxBytes)
 		case of.Type != columnar.Text && of.Type != columnar.Texts && of.Type != columnar.Bool:
 			if c.Values(&n.Bounded); n.Bounded {
 				c.Int(&n.Min)

@@ -70,6 +70,17 @@ func TestSaved(t *testing.T) {
 	})
 }
 
+// TestLongTexts saves a Counter of a group with more than 2 GiB of text.
+func TestLongTexts(t *testing.T) {
+	c := rowcount.New(columns)
+	counts := make([]columnar.Counts, len(columns))
+	counts[3].Bytes = 5 << 30
+	c.Reset(300, counts)
+	if diff := cmp.Diff(c.Groups(), save(t, c).Groups()); diff != "" {
+		t.Errorf("-not saved +saved\n%s", diff)
+	}
+}
+
 // TestCuts holds where groups begin.
 func TestCuts(t *testing.T) {
 	c := rowcount.New(columns[:1])
