@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"recfs/fs/web/page"
 	"recfs/nodes"
@@ -202,6 +203,11 @@ func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 		l.max = min(n, mostKeys)
 	}
 	after := q.Get("marker")
+	if token, ok := strings.CutPrefix(after, tokenMark); ok {
+		if key, ok := keyOf(token); ok {
+			after = key
+		}
+	}
 	if second {
 		after = q.Get("start-after")
 		if token := q.Get("continuation-token"); token != "" {
@@ -230,10 +236,16 @@ func (t *tree) listObjects(w *reply, r *http.Request, q url.Values) error {
 		out.Marker = &marker
 		if l.truncated {
 			out.NextMarker = l.text(l.last)
+			if strings.ContainsRune(xmlText(out.NextMarker), utf8.RuneError) {
+				out.NextMarker = tokenMark + tokenOf(l.last)
+			}
 		}
 	}
 	return writeXML(w, r, out)
 }
+
+// tokenMark begins a marker that is a token: XML does not hold every key.
+const tokenMark = "?token="
 
 // text returns a key as the client wants it.
 func (l *lister) text(key string) string {

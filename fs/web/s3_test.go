@@ -213,6 +213,29 @@ func TestS3Order(t *testing.T) {
 	})
 }
 
+// Pages of a client that wants keys as they are have all, also where XML does not hold a key.
+func TestS3Markers(t *testing.T) {
+	var entries []nodes.Entry
+	for _, name := range []string{"a", "\x01", "b\xff", "\xfe", "\xff", "?token=", "\ufffd"} {
+		entries = append(entries, nodes.Entry{Name: name, File: nodes.Bytes(nil)})
+	}
+	s := serve(t, nodes.Entry{Name: ".", Dir: nodes.List(entries...)}, true, nil)
+	got := 0
+	for marker, pages := "", 0; ; pages++ {
+		r, keys := s.list("max-keys=1&marker=" + url.QueryEscape(marker))
+		got += len(keys)
+		if !r.IsTruncated {
+			break
+		}
+		if marker = r.NextMarker; pages > len(entries) {
+			t.Fatalf("page %d ends at %q", pages, marker)
+		}
+	}
+	if got != len(entries) {
+		t.Errorf("%d keys of %d", got, len(entries))
+	}
+}
+
 // grouped returns keys with one in place of all that have a slash behind the prefix. One whose last
 // key was before is not shown again.
 func grouped(keys []string, prefix, after string) (all []string) {
