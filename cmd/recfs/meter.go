@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"time"
@@ -117,7 +118,7 @@ func (m *meter) during(ctx context.Context, bytes int64, work func()) {
 func (m *meter) finish(recordings int, bytes int64) {
 	m.change(func() {
 		m.done.recordings += recordings
-		m.done.bytes += bytes
+		m.done.bytes += min(bytes, math.MaxInt64-m.done.bytes) // members of tars are as long as these say
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"sync"
@@ -84,6 +85,15 @@ func TestMeterOnPipe(t *testing.T) {
 	m.close()
 	if s.text() != "a problem\n" || m.far() != "1 recording" {
 		t.Errorf("%q, %s", s.text(), m.far())
+	}
+}
+
+// TestClaims counts two recordings of a tar that says more of them than there can be.
+func TestClaims(t *testing.T) {
+	var m meter
+	m.finish(1, math.MaxInt64)
+	if m.finish(1, math.MaxInt64); m.done != (amount{2, math.MaxInt64}) {
+		t.Error(m.done)
 	}
 }
 
