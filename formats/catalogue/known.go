@@ -79,8 +79,7 @@ func (r *root) known(ctx context.Context) (*Known, error) {
 	if last != nil {
 		return &Known{c: r.c, partial: partial{list: last.List}}, nil
 	}
-	sofar := w.sofar.Load()
-	return &Known{true, r.c, *sofar}, nil
+	return &Known{true, r.c, *w.sofar.Load()}, nil
 }
 
 // ask returns the walk that is under way, or else begins one.
@@ -92,15 +91,14 @@ func (r *root) ask(dir nodes.Dir) *walk {
 	}
 	ctx, end := context.WithCancel(r.c.walking)
 	w := &walk{done: make(chan struct{}), end: end, idle: time.AfterFunc(lingering, end)}
-	w.sofar.Store(&partial{list: ledger.Load(nil, "", nil)})
+	tell := func(list *ledger.List, rest []ledger.Record) { w.sofar.Store(&partial{list, rest}) }
+	tell(ledger.Load(nil, "", nil), nil)
 	r.walk = w
 	r.c.walks.Go(func() {
 		defer end()
 		defer close(w.done)
 		defer w.idle.Stop()
-		w.s, w.err = r.survey(ctx, dir, func(list *ledger.List, rest []ledger.Record) {
-			w.sofar.Store(&partial{list, rest})
-		})
+		w.s, w.err = r.survey(ctx, dir, tell)
 	})
 	return w
 }

@@ -177,16 +177,16 @@ func (r *root) loadMerged(ctx context.Context, k mergedKey) (nodes.File, int64, 
 		return parquet.File(c, k.maker(), parquet.Pair{Key: "recfs.table", Value: "recordings"}), k.Cost(), nil
 	}
 	if k.kind == viewsName {
+		var err error
 		recordings, unindexed := 0, 0
-		err := k.each(ctx, func(_ int, r *ledger.Record) error {
+		for _, r := range k.records(ctx, 0, &err) {
 			if r.Line != "" {
 				recordings++
 			}
 			if r.Format != "" && !r.Indexed {
 				unindexed++
 			}
-			return nil
-		})
+		}
 		return nodes.Bytes(parquet.Views(r.c.tablesPrefix(), recordings, unindexed, r.kinds(k.file), "")), k.Cost(), err
 	}
 	format, table, _ := r.single(k.kind)

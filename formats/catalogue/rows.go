@@ -39,37 +39,29 @@ var columns = slices.Concat(
 	columnar.Optional(columnar.Text, "error", "tables_path"),
 )
 
-// addRows adds the rows of a block, until the Batch has done with it.
-func (s file) addRows(ctx context.Context, b *columnar.Batch, block int, done func() bool) error {
-	page, err := s.Page(ctx, s.pages, block)
-	if err != nil {
-		return err
+// addRecord adds the row of a record, if it has a line.
+func addRecord(b *columnar.Batch, r *ledger.Record) error {
+	if r.Line == "" {
+		return nil
 	}
-	for i := range page {
-		if page[i].Line == "" {
-			continue
-		}
-		var line Summary
-		if err := json.Unmarshal([]byte(page[i].Line), &line); err != nil {
-			return err
-		}
-		if line.addRow(b, len(page[i].Tables) > 0); done() {
-			break
-		}
+	var line Summary
+	err := json.Unmarshal([]byte(r.Line), &line)
+	if err == nil {
+		line.addRow(b, len(r.Tables) > 0)
 	}
-	return nil
+	return err
 }
 
 // maker returns the maker of recordings.parquet. Its chunks are the blocks. All of them are read to
 // count the rows.
 func (s file) maker() *columnar.Maker {
-	m := columnar.NewMaker("recordings", columns, s.rowGroups, func(ctx context.Context, b *columnar.Batch, block int) error {
-		for ; block < s.Blocks() && !b.Full(); block++ {
-			if err := s.addRows(ctx, b, block, b.Full); err != nil {
+	m := columnar.NewMaker("recordings", columns, s.rowGroups, func(ctx context.Context, b *columnar.Batch, block int) (err error) {
+		for _, r := range s.records(ctx, block, &err) {
+			if err = addRecord(b, r); err != nil || b.Full() {
 				return err
 			}
 		}
-		return nil
+		return err
 	})
 	return &m
 }
@@ -85,21 +77,22 @@ func (s file) rowGroups(ctx context.Context) (groups []columnar.Group, err error
 		}
 		count.Reset(0, nil)
 	}
-	for block := range s.Blocks() {
-		rows := 0
-		err := s.addRows(ctx, count, block, func() bool {
-			if rows++; count.Rows() == columnar.GroupRows {
-				end()
-				g = columnar.Group{Chunk: block, Skip: rows}
-			}
-			return false
-		})
-		if err != nil {
+	in, rows := -1, 0 // the block, and its rows so far
+	for block, r := range s.records(ctx, 0, &err) {
+		if block != in {
+			in, rows = block, 0
+		}
+		before := count.Rows()
+		if err := addRecord(count, r); err != nil {
 			return nil, err
+		}
+		if rows += count.Rows() - before; count.Rows() == columnar.GroupRows {
+			end()
+			g = columnar.Group{Chunk: block, Skip: rows}
 		}
 	}
 	end()
-	return groups, nil
+	return groups, err
 }
 
 // addRow adds the row of a recording, which has tables or not. What is not known is null.

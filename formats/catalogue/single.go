@@ -34,8 +34,9 @@ type single struct {
 // newSingle finds the rows of a table, by what records say.
 func newSingle(ctx context.Context, f file, format *formats.Format, table *columnar.Table) (*single, error) {
 	s := &single{file: f, format: format, table: table}
+	var err error
 	block, at := -1, 0 // of the rows that come next
-	err := s.each(ctx, func(in int, r *ledger.Record) error {
+	for in, r := range s.records(ctx, 0, &err) {
 		if in != block {
 			block, at = in, 0
 		}
@@ -46,13 +47,12 @@ func newSingle(ctx context.Context, f file, format *formats.Format, table *colum
 			t := &r.Tables[i]
 			if t.Name == table.Name && r.Format == format.Name && r.Indexed {
 				if err := s.add(r, t, block, at); err != nil {
-					return err
+					return nil, err
 				}
 			}
 			at += t.Packed
 		}
-		return nil
-	})
+	}
 	return s, err
 }
 

@@ -26,21 +26,16 @@ func (c *Catalogue) Summaries(ctx context.Context, dir nodes.Dir) iter.Seq2[Summ
 			return
 		}
 		defer done()
-		err = found.each(ctx, func(_ int, r *ledger.Record) error {
-			s, ok, err := summaryOf(r)
-			if ok && (!yield(s, err) || err != nil) {
-				return errEnded
+		for _, r := range found.records(ctx, 0, &err) {
+			if s, ok, err := summaryOf(r); ok && (!yield(s, err) || err != nil) {
+				return
 			}
-			return nil
-		})
-		if err != nil && err != errEnded {
+		}
+		if err != nil {
 			yield(Summary{}, err)
 		}
 	}
 }
-
-// errEnded says that nobody asks for more.
-var errEnded = errors.New("ended")
 
 // Summarize returns what is known of a recording, with what only its
 // index.json says: that is made if it has to be. One that does not open has

@@ -97,7 +97,7 @@ func (d *digest) cost() int64 {
 // layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes
 // of tables, so the numbers of both are in it, a byte each. The first one is raised when the lines,
 // the digests or records change otherwise.
-const layout = 23<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+const layout = 24<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
 
 // DigestPlace is where the digest of a recording is on disk; nil: none is kept.
 func DigestPlace(r archive.Recording) cache.Place {

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"context"
 	"encoding/hex"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -57,20 +58,23 @@ func (f file) Version(context.Context, string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// each calls visit for all records, with the block of each, until it fails.
-func (f file) each(ctx context.Context, visit func(block int, r *ledger.Record) error) error {
-	for i := range f.Blocks() {
-		page, err := f.Page(ctx, f.pages, i)
-		if err != nil {
-			return err
-		}
-		for j := range page {
-			if err := visit(i, &page[j]); err != nil {
-				return err
+// records yields the records from a block on, with the block of each, and sets err to why it cannot
+// go on.
+func (f file) records(ctx context.Context, from int, err *error) iter.Seq2[int, *ledger.Record] {
+	return func(yield func(int, *ledger.Record) bool) {
+		for i := from; i < f.Blocks(); i++ {
+			page, failed := f.Page(ctx, f.pages, i)
+			if failed != nil {
+				*err = failed
+				return
+			}
+			for j := range page {
+				if !yield(i, &page[j]) {
+					return
+				}
 			}
 		}
 	}
-	return nil
 }
 
 // Size implements nodes.File.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
+	"math"
 	"slices"
 	"unique"
 
@@ -12,27 +13,25 @@ import (
 	"recfs/formats/internal/wire"
 )
 
-// A file has the blocks in the order of the list, then what they are, and its end:
+// A file has the parts of blocks in any order, then what the blocks are, and its end:
 //
-//	| block … | directory | SHA-256 of the directory | its length u64, little-endian | magic |
+//	| part … | directory | SHA-256 of the directory | its length u64, little-endian | magic |
 //
 // directory, compressed: | count | block … |
 //
-// block: | first text | records, bytes of lines: varint | count | kind text … | part | part |
+// block: | first text | records, bytes of lines: varint | count | kind text … | records | rows |
 //
-// part: | size, plain: varint | SHA-256 | if size is not 0
-//
-// The bytes of a block are those of its records, then the rows of their tables.
+// records, rows: | size, plain, offset: varint | SHA-256 | if size is not 0
 const (
-	magic   = "recfsle4"
+	magic   = "recfsle5"
 	endSize = sha256.Size + 8 + len(magic)
 )
 
 // Close removes the file of new blocks, which are of no use then.
 func (s *Sink) Close() {
-	if s.temp != nil {
-		s.temp.Discard()
-		s.temp = nil
+	if s.blob != nil {
+		s.blob.Discard()
+		s.blob = nil
 	}
 }
 
@@ -40,7 +39,7 @@ func (s *Sink) Close() {
 // there: unless it is no use, which due tells, and all new blocks are in memory. Where that fails,
 // they are in memory, too.
 func (s *Sink) Save(l *List, due bool) *List {
-	if s.temp == nil && !due {
+	if s.blob == nil && !due {
 		return l
 	}
 	defer s.Close()
@@ -49,7 +48,7 @@ func (s *Sink) Save(l *List, due bool) *List {
 	}
 	for _, b := range l.blocks {
 		for _, part := range b.parts() {
-			if s.temp != nil && part.src == s.temp {
+			if s.blob != nil && part.src == s.blob {
 				if packed, err := part.bytes(); err == nil {
 					part.src, part.packed = nil, packed
 				}
@@ -59,48 +58,48 @@ func (s *Sink) Save(l *List, due bool) *List {
 	return l
 }
 
-// save writes the file of a list, and returns the list in it; nil: it cannot be written.
+// save writes what the file of a list lacks, and returns the list in it; nil: it cannot be written.
 func (s *Sink) save(l *List) *List {
-	if s.disk == nil || s.name == "" {
+	if s.disk == nil || s.name == "" || s.begin() != nil {
 		return nil
 	}
-	blob, err := s.disk.Create(s.name)
-	if err != nil {
-		return nil
-	}
-	saved := &List{blocks: make([]*Block, len(l.blocks)), sum: l.sum, lines: l.lines, kinds: l.kinds}
-	for i, b := range l.blocks {
-		if saved.blocks[i], err = b.save(blob); err != nil {
-			break
+	saved := &List{blocks: slices.Clone(l.blocks), sum: l.sum, lines: l.lines, kinds: l.kinds}
+	for i, b := range saved.blocks {
+		there := *b
+		for _, part := range there.parts() {
+			if part.src == s.blob || part.size == 0 {
+				continue
+			}
+			packed, err := part.bytes()
+			if err != nil || part.to(s.blob, packed) != nil {
+				return nil
+			}
 		}
+		saved.blocks[i] = &there
 	}
-	if err == nil {
-		_, err = blob.Write(l.end())
-	}
-	if err != nil {
-		blob.Discard()
+	if _, err := s.blob.Write(saved.end()); err != nil {
 		return nil
 	}
-	if _, err := blob.Commit(); err != nil {
+	if _, err := s.blob.Commit(); err != nil {
 		return nil
 	}
+	s.blob = nil
 	return saved
 }
 
-// save writes a block, and returns it as it lies there.
-func (b *Block) save(blob *cache.Blob) (*Block, error) {
-	saved := *b
-	for _, part := range saved.parts() {
-		packed, err := part.bytes()
-		if err != nil {
-			return nil, err
-		}
-		part.src, part.offset, part.packed = blob, blob.Size(), nil
-		if _, err = blob.Write(packed); err != nil {
-			return nil, err
-		}
+// begin begins the file.
+func (s *Sink) begin() (err error) {
+	if s.blob == nil {
+		s.blob, err = s.disk.Create(s.name)
 	}
-	return &saved, nil
+	return err
+}
+
+// to puts a part behind what a file has.
+func (s *stored) to(blob *cache.Blob, packed []byte) error {
+	s.src, s.offset, s.packed = blob, blob.Size(), nil
+	_, err := blob.Write(packed)
+	return err
 }
 
 // end returns what follows after the blocks in a file.
@@ -113,12 +112,12 @@ func (l *List) end() []byte {
 
 func (l *List) directory() []byte {
 	return indexfile.Append(nil, func(c indexfile.Codec) {
-		indexfile.List(c, &l.blocks, minAbout, func(b **Block) { (*b).code(c, nil, new(int64)) })
+		indexfile.List(c, &l.blocks, minAbout, func(b **Block) { (*b).code(c, nil, 0) })
 	})
 }
 
-// code writes or reads what the directory says of a block, whose first part lies at an offset of f.
-func (b *Block) code(c indexfile.Codec, f io.ReaderAt, at *int64) {
+// code writes or reads what the directory says of a block, whose parts lie before an offset of f.
+func (b *Block) code(c indexfile.Codec, f io.ReaderAt, end int64) {
 	c.Values(&b.first)
 	indexfile.Uint(c, &b.records, maxPlain/minRecord)
 	indexfile.Uint(c, &b.lines, maxPlain)
@@ -127,24 +126,24 @@ func (b *Block) code(c indexfile.Codec, f io.ReaderAt, at *int64) {
 			*kind = unique.Make(*kind).Value()
 		}
 	})
-	b.stored.code(c, f, at, maxPlain)
-	b.rows.code(c, f, at, blockRows)
+	b.stored.code(c, f, end, maxPlain)
+	b.rows.code(c, f, end, blockRows)
 }
 
 // code writes or reads what the directory says of a part: nothing more of one without bytes.
-func (s *stored) code(c indexfile.Codec, f io.ReaderAt, at *int64, most int) {
+func (s *stored) code(c indexfile.Codec, f io.ReaderAt, end int64, most int) {
 	if indexfile.Uint(c, &s.size, most); s.size == 0 {
 		return
 	}
 	indexfile.Uint(c, &s.plain, most)
+	indexfile.Uint(c, &s.offset, math.MaxInt64)
 	sum := s.sum[:]
 	if c.Values(&sum); c.R == nil {
 		return
 	}
-	s.src, s.offset = f, *at
-	*at += int64(s.size)
-	if copy(s.sum[:], sum) != len(s.sum) {
-		c.R.Fail("a checksum of another length")
+	s.src = f
+	if copy(s.sum[:], sum) != len(s.sum) || s.offset > end-int64(s.size) {
+		c.R.Fail("%d bytes from %d", s.size, s.offset)
 	}
 }
 
@@ -198,7 +197,6 @@ const minAbout = 1 + 4 + 1 + 1 + 1
 // readDirectory returns the list of a directory, whose blocks are the first bytes of a file.
 func readDirectory(b []byte, size int64, f io.ReaderAt, check func([]Record) bool) *List {
 	var blocks []*Block
-	at := int64(0)
 	err := indexfile.Read("catalogue", b, func(c indexfile.Codec) {
 		before := (*Block)(nil)
 		indexfile.List(c, &blocks, minAbout, func(to **Block) {
@@ -206,7 +204,7 @@ func readDirectory(b []byte, size int64, f io.ReaderAt, check func([]Record) boo
 			if check != nil {
 				b.claim = &claim{check: check}
 			}
-			b.code(c, f, &at)
+			b.code(c, f, size)
 			if b.records == 0 || !slices.IsSorted(b.kinds) || before != nil && Order(before.first, b.first) >= 0 {
 				c.R.Fail("a block from %q on", b.first)
 			}
@@ -216,7 +214,7 @@ func readDirectory(b []byte, size int64, f io.ReaderAt, check func([]Record) boo
 			*to, before = b, b
 		})
 	})
-	if err != nil || at != size {
+	if err != nil {
 		return nil
 	}
 	return newList(blocks)

@@ -232,6 +232,28 @@ func TestKeepRestOfContainer(t *testing.T) {
 	}
 }
 
+// Blocks without rows are taken over from a saved list into the next one that is saved.
+func TestSavedTwice(t *testing.T) {
+	disk, pages := cache.NewDisk(t.TempDir(), 16<<20, nil), newPages(t)
+	sink := NewSink(disk, "list")
+	var base []Record
+	for i := range 2 * blockRecords {
+		base = append(base, Record{Path: fmt.Sprintf("%06d", i), Line: "{}\n"})
+	}
+	old := sink.Save(listOf(sink, base), true)
+	now := append(slices.Clone(base), Record{Path: "z", Line: "{}\n"})
+	next, err := update(t.Context(), sink, pages, old, now, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		next = sink.Save(next, true)
+		if got := all(t, pages, Load(disk, "list", nil)); len(got) != len(now) {
+			t.Fatalf("%d records on disk, want %d", len(got), len(now))
+		}
+	}
+}
+
 // A list of very many records has its blocks in a file before it is whole, and little in memory.
 func TestManyGoToTheFile(t *testing.T) {
 	dir := t.TempDir()

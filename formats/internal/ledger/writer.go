@@ -177,13 +177,13 @@ func (w *Writer) SoFar() (*List, []Record) {
 const mostInMemory = 1 << 20
 
 // A Sink takes in the new blocks of a list until that is saved: in memory, and once they are many
-// in a file of the disk cache without a name.
+// in what becomes its file.
 type Sink struct {
 	mu   sync.Mutex
 	disk *cache.Disk // nil: there is none, or it cannot be written
 	name string      // of the file of a list
 	held int
-	temp *cache.Blob
+	blob *cache.Blob // the file so far; nil: it was not begun
 }
 
 // NewSink returns a Sink for a file of that name, which is saved unless that is "".
@@ -197,15 +197,7 @@ func (s *Sink) put(b *stored, plain []byte) {
 	defer s.mu.Unlock()
 	s.held += len(packed)
 	if s.disk != nil && s.held > mostInMemory {
-		err := error(nil)
-		if s.temp == nil {
-			s.temp, err = s.disk.Temp()
-		}
-		if err == nil {
-			b.src, b.offset = s.temp, s.temp.Size()
-			_, err = s.temp.Write(packed)
-		}
-		if err == nil {
+		if s.begin() == nil && b.to(s.blob, packed) == nil {
 			return
 		}
 		s.disk, b.src = nil, nil
