@@ -111,12 +111,10 @@ func (l *lister) names(ctx context.Context, dir nodes.Dir) error {
 			return err
 		}
 		b, mode, err := nodes.AppendName(ctx, now, nil, i)
-		if err == nil {
-			err = l.name(mode, string(b))
-		}
 		if err != nil {
 			return err
 		}
+		l.name(mode, string(b))
 	}
 	return nil
 }
@@ -134,17 +132,17 @@ func (l *lister) heading(name string) {
 }
 
 // name prints the name of one entry.
-func (l *lister) name(mode iofs.FileMode, name string) error {
+func (l *lister) name(mode iofs.FileMode, name string) {
 	l.listed++
-	_, err := fmt.Fprintln(l.stdout, l.colors.name(mode, l.fileName(name)))
-	return err
+	fmt.Fprintln(l.stdout, l.colors.name(mode, l.fileName(name)))
 }
 
 // line prints one entry, which is called name. A file whose size cannot be told is printed too, and
 // an error.
 func (l *lister) line(ctx context.Context, name string, e nodes.Entry) error {
 	if !l.long && !l.asJSON {
-		return l.name(e.Type(), e.Name)
+		l.name(e.Type(), e.Name)
+		return nil
 	}
 	l.listed++
 	line, err := newEntryLine(ctx, name, e)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,10 +11,10 @@ import (
 	iofs "io/fs"
 	"maps"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -243,24 +244,16 @@ func statsName(addr string) string {
 }
 
 // statsAddresses are the addresses that a server may have that is asked for by a URL.
-func statsAddresses(url string) []string {
-	if strings.HasPrefix(url, unixPrefix) {
-		return []string{url}
+func statsAddresses(name string) []string {
+	u, err := url.Parse(name)
+	if err != nil || strings.HasPrefix(name, unixPrefix) {
+		return []string{name}
 	}
-	scheme, rest, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	name, port, err := net.SplitHostPort(host)
-	if err != nil {
-		name, port = strings.Trim(host, "[]"), strconv.Itoa(map[string]int{"http": 80, "https": 443}[scheme])
+	host, port := u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	if host == "localhost" {
+		host = "127.0.0.1"
 	}
-	if name == "localhost" {
-		name = "127.0.0.1"
-	}
-	all := []string{net.JoinHostPort(name, port)}
-	for _, any := range []string{"::", "0.0.0.0"} {
-		all = append(all, net.JoinHostPort(any, port))
-	}
-	return all
+	return []string{net.JoinHostPort(host, port), net.JoinHostPort("::", port), net.JoinHostPort("0.0.0.0", port)}
 }
 
 // isServed reports whether a command line means a server by its address.
