@@ -99,7 +99,7 @@ func runFind(flags *pflag.FlagSet) runFunc {
 // makeIndexes makes those that are missing.
 func (f *finder) makeIndexes(ctx context.Context, args []string) error {
 	far, told := f.env.far, f.told
-	err := newIndexer(f.env).runMissing(ctx, f.a, args)
+	err := newIndexer(f.env, f.a, args).runMissing(ctx)
 	if f.told = told; err == nil {
 		f.env.far = far
 	}

@@ -42,29 +42,29 @@ func runIndex(flags *pflag.FlagSet) runFunc {
 		if *copies && a.shared == nil {
 			return usagef("index: --copies needs --index-at")
 		}
-		x := newIndexer(e)
-		x.tells, x.copies, x.demos, x.a, x.shard, x.args = true, *copies, *demos, a, shard.Shard, args
-		return x.run(ctx, a, args)
+		x := newIndexer(e, a, args)
+		x.full, x.copies, x.demos, x.shard = true, *copies, *demos, shard.Shard
+		return x.run(ctx)
 	})
 }
 
 // An indexer makes the indexes of recordings, which the cache on disk keeps.
 type indexer struct {
 	*env
-	before int          // failures
-	demos  bool         // make the sizes of demos
-	tells  bool         // --json is of this, and not of find --index
-	copies bool         // put seekable copies into the shared index
-	a      *archive     // whose shared index is written; nil: none is
+	before int  // failures
+	demos  bool // make the sizes of demos
+	full   bool // --json and the shared index are of this, and not of find --index
+	copies bool // put seekable copies into the shared index
+	a      *archive
 	shard  export.Shard // of args
 	args   []string
 	there  map[string]bool // recordings that need none
 }
 
-func newIndexer(e *env) *indexer {
+func newIndexer(e *env, a *archive, args []string) *indexer {
 	e.startMeter("indexing")
 	e.told = map[string]bool{}
-	return &indexer{env: e, before: e.failures, there: map[string]bool{}}
+	return &indexer{env: e, a: a, args: args, before: e.failures, there: map[string]bool{}}
 }
 
 // An indexLine is what index --json prints of a recording, or of a container that is damaged.
@@ -77,13 +77,13 @@ type indexLine struct {
 }
 
 // run makes the indexes of all that the arguments name, and tells how many.
-func (x *indexer) run(ctx context.Context, a *archive, args []string) error {
+func (x *indexer) run(ctx context.Context) error {
 	start := time.Now()
-	if err := x.make(ctx, a, args); err != nil {
+	if err := x.make(ctx); err != nil {
 		return err
 	}
-	for _, name := range args {
-		for s, err := range a.summaries(ctx, name) { // so that the catalogue has them all
+	for _, name := range x.args {
+		for s, err := range x.a.summaries(ctx, name) { // so that the catalogue has them all
 			switch at := joinName(name, s.Place()); {
 			case err == nil && s.IsContainer():
 				x.tell(ctx, indexLine{jsonPath: newJSONPath(at), Format: s.Format, Size: s.Size, Error: s.Error})
@@ -92,9 +92,9 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string) error {
 			}
 		}
 	}
-	if a.shared != nil && len(args) == 1 && ctx.Err() == nil {
-		if err := a.sharePart(ctx, args[0], x.shard); err != nil {
-			x.fail(args[0], err)
+	if x.a.shared != nil && len(x.args) == 1 && ctx.Err() == nil {
+		if err := x.a.sharePart(ctx, x.args[0], x.shard); err != nil {
+			x.fail(x.args[0], err)
 		}
 	}
 	if ctx.Err() != nil {
@@ -102,43 +102,43 @@ func (x *indexer) run(ctx context.Context, a *archive, args []string) error {
 	}
 	x.tellDone(time.Since(start))
 	if x.meter.done.recordings == 0 && x.failures == 0 {
-		return usagef("index: there are no recordings in %s", strings.Join(args, ", "))
+		return usagef("index: there are no recordings in %s", strings.Join(x.args, ", "))
 	}
-	return x.kept(a)
+	return x.kept()
 }
 
 // runMissing makes the indexes that are missing, and tells how many if there are any.
-func (x *indexer) runMissing(ctx context.Context, a *archive, args []string) error {
-	if a.options.Disk == nil {
+func (x *indexer) runMissing(ctx context.Context) error {
+	if x.a.options.Disk == nil {
 		return usagef("--index keeps the indexes on disk, where --cache-disk 0 keeps nothing")
 	}
-	for _, name := range args {
-		for s, err := range a.summaries(ctx, name) {
+	for _, name := range x.args {
+		for s, err := range x.a.summaries(ctx, name) {
 			if err == nil && s.Indexed {
 				x.there[joinName(name, s.Place())] = true
 			}
 		}
 	}
 	start := time.Now()
-	if err := x.make(ctx, a, args); err != nil {
+	if err := x.make(ctx); err != nil {
 		return err
 	}
 	if x.meter.done.recordings > 0 {
 		x.tellDone(time.Since(start))
 	}
-	return x.kept(a)
+	return x.kept()
 }
 
 // make makes the indexes.
-func (x *indexer) make(ctx context.Context, a *archive, args []string) error {
-	a.options.OnRead, x.env.far = x.meter.onRead, func() string { return x.far(a) }
-	return a.measured(ctx, x.meter, args, x.wants, func() { x.indexAll(ctx, a.find(ctx, args, x.fail)) })
+func (x *indexer) make(ctx context.Context) error {
+	x.a.options.OnRead, x.env.far = x.meter.onRead, x.far
+	return x.a.measured(ctx, x.meter, x.args, x.wants, func() { x.indexAll(ctx, x.a.find(ctx, x.args, x.fail)) })
 }
 
 // far says how far the indexing came.
-func (x *indexer) far(a *archive) string {
+func (x *indexer) far() string {
 	on := "the same command goes on from there"
-	if a.options.Disk == nil {
+	if x.a.options.Disk == nil {
 		on = "nothing was kept, as there is no cache on disk"
 	}
 	return x.meter.far() + " indexed; " + on
@@ -151,8 +151,8 @@ func (x *indexer) tellDone(took time.Duration) {
 }
 
 // kept returns why the indexes could not be kept, if they could not.
-func (x *indexer) kept(a *archive) error {
-	if disk := a.options.Disk; disk != nil && disk.Err() != nil {
+func (x *indexer) kept() error {
+	if disk := x.a.options.Disk; disk != nil && disk.Err() != nil {
 		err := disk.Err()
 		if p, ok := errors.AsType[*iofs.PathError](err); ok {
 			err = p.Err
@@ -184,7 +184,7 @@ func (x *indexer) ours(f found) bool {
 	}
 	source := "." // the argument that it lies in, the longest if that is several
 	for _, arg := range x.args {
-		if f.name == arg || strings.HasPrefix(f.name, strings.TrimSuffix(arg, "/")+"/") && (len(arg) > len(source) || source == ".") {
+		if arg = cleanName(arg); f.name == arg || strings.HasPrefix(f.name, strings.TrimSuffix(arg, "/")+"/") && (len(arg) > len(source) || source == ".") {
 			source = arg
 		}
 	}
@@ -252,7 +252,7 @@ func (x *indexer) makeAll(ctx context.Context, f found) error {
 	if err == nil {
 		err = x.measure(ctx, f)
 	}
-	if err != nil || x.a == nil || x.a.shared == nil {
+	if err != nil || !x.full || x.a.shared == nil {
 		return err
 	}
 	now, err := archives.Current(ctx, f.entry.Dir)
@@ -287,7 +287,7 @@ func (x *indexer) tell(ctx context.Context, line indexLine) {
 	if line.Error != "" {
 		x.fail(line.Path, errors.New(line.Error))
 	}
-	if x.tells {
+	if x.full {
 		x.print(line, "")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"recfs/formats"
 	archives "recfs/formats/archive"
+	"recfs/formats/export"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
@@ -45,8 +46,8 @@ func TestIndexDuringWalk(t *testing.T) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	x := newIndexer(&env{stdout: &stdout, stderr: &stderr})
-	x.tells, x.asJSON, x.jobs = true, true, 1
+	x := newIndexer(&env{stdout: &stdout, stderr: &stderr}, &archive{}, nil)
+	x.full, x.asJSON, x.jobs = true, true, 1
 	x.indexAll(ctx, walk)
 	if done := x.meter.done; done != (amount{3, 15}) || x.failures != 0 || strings.Count(stdout.String(), "\n") != 3 {
 		t.Errorf("%v done, %d failed: %s%s", done, x.failures, &stdout, &stderr)
@@ -56,7 +57,7 @@ func TestIndexDuringWalk(t *testing.T) {
 // What the walk and the indexing both cannot read is told once.
 func TestIndexTellsOnce(t *testing.T) {
 	var stderr bytes.Buffer
-	x := newIndexer(&env{stderr: &stderr})
+	x := newIndexer(&env{stderr: &stderr}, nil, nil)
 	done := make(chan bool)
 	for range 2 {
 		go func() { x.fail("a", errors.New("broken")); done <- true }()
@@ -91,10 +92,24 @@ func TestInterruptedIndex(t *testing.T) {
 			}
 		}
 	}
-	x := newIndexer(&env{stdout: io.Discard, stderr: io.Discard, jobs: 1})
+	x := newIndexer(&env{stdout: io.Discard, stderr: io.Discard, jobs: 1}, nil, nil)
 	x.indexAll(ctx, walk)
 	if far := x.meter.far(); far != "2 recordings" {
 		t.Errorf("%s are done", far)
+	}
+}
+
+// TestIndexShards takes a recording for the same part of a source, however that is called.
+func TestIndexShards(t *testing.T) {
+	for i := range 32 {
+		name := fmt.Sprint(i)
+		want := export.Shard{I: 1, N: 2}.Has(name)
+		for _, arg := range []string{"days", "days/", "./days", "days/../days", "/days"} {
+			x := &indexer{shard: export.Shard{I: 1, N: 2}, args: []string{"else", arg}}
+			if x.ours(found{name: cleanName(arg) + "/" + name}) != want {
+				t.Errorf("%s in %s is of another shard", name, arg)
+			}
+		}
 	}
 }
 
