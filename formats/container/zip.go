@@ -37,16 +37,15 @@ func listZip(ctx context.Context, src formats.Input, w Work) (*Members, error) {
 		return nil, err
 	}
 	z.base = dir.Base
-	at, n, first := dir.At, uint64(0), dir.Base
+	at, n := dir.At, uint64(0)
+	var places zipPlaces
 	err = entries(ctx, src, dir, func(e zipfile.Entry, where int64) error {
-		if n == 0 {
-			first = e.Header
-		}
+		places.add(e)
 		at, n = where+e.Length, n+1
 		return z.add(ctx, e, where)
 	})
 	if err == nil && n == dir.Count {
-		if err = cmp.Or(neighbour(ctx, src, dir), moved(ctx, src, dir, first)); err == nil {
+		if err = cmp.Or(neighbour(ctx, src, dir), moved(ctx, src, places.doubtful(dir))); err == nil {
 			return z.finish(), nil
 		}
 	}

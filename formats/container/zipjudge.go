@@ -75,20 +75,53 @@ func begins(ctx context.Context, src formats.Input, at int64) (bool, error) {
 	return string(b) == zipfile.LocalMagic, nil
 }
 
-var errMoved = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "the first file of the directory should begin here"}
+var errMoved = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "a file of the directory should begin here"}
 
-// moved returns that the first file does not lie where the directory has it, nil if it does. The
+// zipPlaces are where the files of a directory should begin, as far as that is in doubt. Files do
+// not overlap, so that a wrong place is known by that of the file before or behind it. And the
 // beginning of a zip behind something else is reckoned from the end of the file, which is wrong for
 // what lies in front of bytes that are missing or too many.
-func moved(ctx context.Context, src formats.Input, dir zipfile.Directory, first int64) error {
-	if dir.Base == 0 || dir.Count == 0 {
-		return nil
+type zipPlaces struct {
+	first     []int64
+	overlap   []int64
+	last, end int64 // of the file before: where it begins, and where it ends at least
+}
+
+// maxOverlap is how many places are looked at. A directory that has more is in another order than
+// the files, or they overlap on purpose.
+const maxOverlap = 16
+
+func (p *zipPlaces) add(e zipfile.Entry) {
+	if p.first == nil {
+		p.first = []int64{e.Header}
+	} else if e.Header < p.end && len(p.overlap) <= maxOverlap {
+		p.overlap = append(p.overlap, p.last, e.Header)
 	}
-	found, err := begins(ctx, src, first)
-	if err != nil || found {
-		return err
+	p.last, p.end = e.Header, e.Header+zipfile.LocalSize+int64(len(e.Name))+int64(e.CompressedSize64)
+}
+
+// doubtful returns the places to look at.
+func (p *zipPlaces) doubtful(dir zipfile.Directory) (list []int64) {
+	if dir.Base > 0 {
+		list = p.first
 	}
-	return &formats.Error{Format: "zip", Offset: first, Err: errMoved}
+	if len(p.overlap) <= maxOverlap {
+		list = append(list, p.overlap...)
+	}
+	if p.end > dir.At {
+		list = append(list, p.last)
+	}
+	return list
+}
+
+// moved returns that no file begins at one of these places, nil if one does at each.
+func moved(ctx context.Context, src formats.Input, places []int64) error {
+	for _, at := range places {
+		if found, err := begins(ctx, src, at); err != nil || !found {
+			return cmp.Or(err, error(&formats.Error{Format: "zip", Offset: at, Err: errMoved}))
+		}
+	}
+	return nil
 }
 
 // judge notes what is wrong with the content of a file as far as its header tells.
