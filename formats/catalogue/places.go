@@ -38,12 +38,6 @@ func (p place) in(name string) place {
 	return p
 }
 
-// has reports whether tables of a kind, FORMAT/TABLE, are in it or below.
-func (p place) has(kind string) bool {
-	format, table, _ := strings.Cut(kind, "/")
-	return p.format == format && (p.table == "" || p.table == table)
-}
-
 // realName returns what is called name there, a folder or a recording, in the archive; "": nothing
 // is.
 func (s *survey) realName(ctx context.Context, p place, name string, folder bool) (found string, err error) {
@@ -87,8 +81,7 @@ func (s *survey) table(ctx context.Context, p place, name string) (*ledger.Recor
 // dirIn returns the directory called name, which has tables below it.
 func (s *survey) dirIn(ctx context.Context, p place, name string) (in place, found bool, err error) {
 	if p.table == "" {
-		in = p.in(name)
-		return in, slices.ContainsFunc(s.Kinds(), in.has), nil
+		return p.in(name), slices.Contains(s.kindsIn(p), name), nil
 	}
 	at, err := s.realName(ctx, p, name, true)
 	if at == "" || err != nil {

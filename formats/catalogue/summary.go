@@ -82,14 +82,9 @@ func (d *digest) cost() int64 {
 	for i := range d.Tables {
 		n += int64(len(d.Tables[i].Pieces) + len(d.Tables[i].Rows))
 	}
+	const runner, name, run = 64, 48, 96 // with their texts
 	for _, who := range d.Runners {
-		n += 64
-		for _, name := range who.Names {
-			n += int64(16 + len(name))
-		}
-		for _, run := range who.Runs {
-			n += int64(32 + len(run.Demo))
-		}
+		n += int64(runner + name*len(who.Names) + run*len(who.Runs))
 	}
 	return n
 }

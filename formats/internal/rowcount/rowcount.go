@@ -179,11 +179,7 @@ func ReadRows(r *indexfile.Reader, b *columnar.Batch, rows int) {
 
 // CodeCounts writes or reads what is known of rows: a group, any column of which may have nulls.
 func CodeCounts(c indexfile.Codec, columns []columnar.Column, g *columnar.Group) {
-	columns = slices.Clone(columns)
-	for i := range columns {
-		columns[i].Nullable = true
-	}
-	codeGroup(c, columns, g)
+	codeGroup(c, columns, g, true)
 }
 
 // Where the chunks of a recording are counted side by side, each has a Counter of its own, a part,
@@ -250,12 +246,12 @@ func Code(c indexfile.Codec, rows **Counter, columns []columnar.Column) {
 	indexfile.Uint(c, &n.chunk, math.MaxInt32)
 	indexfile.Uint(c, &n.rows, math.MaxInt32)
 	indexfile.List(c, &groups, minGroup, func(g *columnar.Group) {
-		if codeGroup(c, columns, g); c.R != nil && (g.Rows == 0 || !follows(g)) {
+		if codeGroup(c, columns, g, false); c.R != nil && (g.Rows == 0 || !follows(g)) {
 			c.R.Fail("a group of %d rows from row %d of chunk %d", g.Rows, g.Skip, g.Chunk)
 		}
 		last = *g
 	})
-	codeGroup(c, columns, &open)
+	codeGroup(c, columns, &open, false)
 	switch {
 	case c.W != nil:
 		return
@@ -286,12 +282,13 @@ const maxBytes int64 = 1 << 40
 // minGroup is the least bytes that a group takes.
 const minGroup = 3
 
-// codeGroup writes or reads a group, with what can be told of the type of each column:
+// codeGroup writes or reads a group, with what can be told of the type of each column, any of which
+// may have nulls if nulls says so:
 //
 //	| rows | chunk | skip | column … |
 //
 // column: | nulls, if nullable | bytes, of text | of numbers, optional: min zigzag, max zigzag |
-func codeGroup(c indexfile.Codec, columns []columnar.Column, g *columnar.Group) {
+func codeGroup(c indexfile.Codec, columns []columnar.Column, g *columnar.Group, nulls bool) {
 	indexfile.Uint(c, &g.Rows, columnar.MaxGroupRows)
 	indexfile.Uint(c, &g.Chunk, math.MaxInt32)
 	indexfile.Uint(c, &g.Skip, math.MaxInt32)
@@ -300,7 +297,7 @@ func codeGroup(c indexfile.Codec, columns []columnar.Column, g *columnar.Group) 
 	}
 	for i := range g.Columns {
 		of, n := &columns[i], &g.Columns[i]
-		if of.Nullable {
+		if of.Nullable || nulls {
 			indexfile.Uint(c, &n.Nulls, int64(g.Rows))
 		}
 		switch {
