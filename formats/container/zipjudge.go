@@ -87,9 +87,13 @@ type zipPlaces struct {
 	last, end int64 // of the file before: where it begins, and where it ends at least
 }
 
-// maxOverlap is how many places are looked at. A directory that has more is in another order than
-// the files, or they overlap on purpose.
-const maxOverlap = 16
+const (
+	// maxOverlap is how many places are looked at. A directory that has more is in another order than
+	// the files, or they overlap on purpose.
+	maxOverlap = 16
+
+	usualDescriptor = 16 // bytes of one with a signature and sizes of 32 bits
+)
 
 func (p *zipPlaces) add(e zipfile.Entry) {
 	if p.first == nil {
@@ -98,6 +102,9 @@ func (p *zipPlaces) add(e zipfile.Entry) {
 		p.overlap = append(p.overlap, p.last, e.Header)
 	}
 	p.last, p.end = e.Header, e.Header+zipfile.LocalSize+int64(len(e.Name))+int64(e.CompressedSize64)
+	if e.Streamed() {
+		p.end += usualDescriptor
+	}
 }
 
 // doubtful returns the places to look at.

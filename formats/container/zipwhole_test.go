@@ -201,25 +201,24 @@ func TestZipNeighbours(t *testing.T) {
 
 // A file whose place in the directory is wrong is found by its own header.
 func TestZipPlaceWrong(t *testing.T) {
-	whole := zipped(t, zip.Deflate, false, zipFiles...)
-	directory := bytes.Index(whole, []byte(zipEntry))
-	for i, at := 0, directory; at >= 0; i++ {
-		for bit := range 32 {
-			b := bytes.Clone(whole)
-			b[at+42+bit/8] ^= 1 << (bit % 8)
-			found, problems, err := list(t, container.Zip, b)
-			if err != nil || len(problems) == 0 {
-				t.Errorf("file %d, bit %d: %+v, %v", i, bit, problems, err)
-			}
-			for _, f := range zipFiles {
-				if found[f.name] != f.content {
-					t.Errorf("file %d, bit %d: %s: %.60q", i, bit, f.name, found[f.name])
+	for _, streamed := range []bool{false, true} {
+		whole := zipped(t, zip.Deflate, streamed, zipFiles...)
+		at := bytes.Index(whole, []byte(zipEntry))
+		for i := range zipFiles {
+			for bit := range 32 {
+				b := bytes.Clone(whole)
+				b[at+42+bit/8] ^= 1 << (bit % 8)
+				found, problems, err := list(t, container.Zip, b)
+				if err != nil || len(problems) == 0 {
+					t.Errorf("file %d, bit %d: %+v, %v", i, bit, problems, err)
+				}
+				for _, f := range zipFiles {
+					if found[f.name] != f.content {
+						t.Errorf("streamed %t, file %d, bit %d: %s: %.60q", streamed, i, bit, f.name, found[f.name])
+					}
 				}
 			}
-		}
-		next := bytes.Index(whole[at+1:], []byte(zipEntry))
-		if at += next + 1; next < 0 {
-			break
+			at += 1 + bytes.Index(whole[at+1:], []byte(zipEntry))
 		}
 	}
 }
