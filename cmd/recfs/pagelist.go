@@ -126,7 +126,8 @@ type candidate struct {
 
 // placeOf returns where a recording is in the order of a query.
 func (q *listQuery) placeOf(l *catalogue.Line) place {
-	p := place{Path: l.Summary.Place()}
+	path := l.Summary.Place()
+	p := place{Path: path[:min(len(path), longestInPlace)]}
 	number := func(n *int64) { p.None, p.Number = n == nil, value(n) }
 	switch q.sort {
 	case "start":
@@ -138,7 +139,8 @@ func (q *listQuery) placeOf(l *catalogue.Line) place {
 	case "size":
 		p.None, p.Number = l.Format == "", l.Size
 	case "map":
-		p.None, p.Text = l.Map == nil, value(l.Map)
+		text := value(l.Map)
+		p.None, p.Text = l.Map == nil, strings.ToValidUTF8(text[:min(len(text), longestInPlace)], "")
 	}
 	return p
 }
@@ -163,8 +165,7 @@ func (q *listQuery) compare(a, b *place) int {
 
 // cursor is what a page is asked for by that begins behind a place, or ends before it.
 func (p place) cursor(back bool) *string {
-	p.Back = back
-	p.Text, p.Exact = p.Text[:min(len(p.Text), longestInPlace)], []byte(p.Path[:min(len(p.Path), longestInPlace)])
+	p.Back, p.Exact = back, []byte(p.Path)
 	b, _ := json.Marshal(p) // of plain values
 	return new(base64.RawURLEncoding.EncodeToString(b))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
+	"recfs/formats/catalogue"
 	"recfs/nodes/nodestest"
 )
 
@@ -354,3 +356,18 @@ const faint = `(() => {
 		return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), e.textContent.slice(0, 40)];
 	}).filter(([c]) => c < 4.5).map(([c, text]) => c.toFixed(1) + ' ' + text);
 })()`
+
+// TestLongPlaces begins a page behind the row of its cursor, however long its map and path are.
+func TestLongPlaces(t *testing.T) {
+	q := &listQuery{sort: "map"}
+	for _, long := range []string{strings.Repeat("m", 5000), "m" + strings.Repeat("é", 5000), "\xff"} {
+		p := q.placeOf(&catalogue.Line{Summary: catalogue.Summary{Path: long, Map: &long}})
+		b, err := base64.RawURLEncoding.DecodeString(*p.cursor(false))
+		must(t, err)
+		after := place{}
+		must(t, json.Unmarshal(b, &after))
+		if after.Path = string(after.Exact); q.compare(&p, &after) != 0 {
+			t.Errorf("%.9q... of %d bytes is not at its place", long, len(long))
+		}
+	}
+}
