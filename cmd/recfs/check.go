@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"strings"
 	"sync"
 
@@ -50,7 +51,7 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 		switch {
 		case c.problems > 0:
 			return errReported
-		case c.recordings == 0 && areFolders(args):
+		case c.recordings == 0 && onDisk(args, iofs.FileInfo.IsDir):
 			return usagef("check: there are no recordings in %s", strings.Join(args, ", "))
 		}
 		return nil

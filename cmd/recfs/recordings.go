@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	iofs "io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -105,22 +106,14 @@ func (a *archive) amount(ctx context.Context, args []string, wanted func(found) 
 // everything is what check and cp want.
 func everything(found) bool { return true }
 
-func onDisk(name string) bool {
-	if remote.IsURL(name) {
-		return true
-	}
-	_, err := os.Stat(name)
-	return err == nil
-}
-
-// areFolders reports whether the arguments are all directories on disk, which is to say archives.
-func areFolders(args []string) bool {
+// onDisk reports whether the arguments are all on disk and what is says, or URLs.
+func onDisk(args []string, is func(iofs.FileInfo) bool) bool {
 	return !slices.ContainsFunc(args, func(name string) bool {
 		if remote.IsURL(name) {
 			return false
 		}
 		info, err := os.Stat(sourceOf(name))
-		return err != nil || !info.IsDir()
+		return err != nil || !is(info)
 	})
 }
 
@@ -131,7 +124,7 @@ func (a *archive) measured(ctx context.Context, m *meter, args []string, wanted 
 	counting, stop := context.WithCancel(ctx)
 	var counter sync.WaitGroup
 	counter.Go(func() {
-		if !m.drawn() || slices.ContainsFunc(args, func(name string) bool { return !onDisk(sourceOf(name)) }) {
+		if !m.drawn() || !onDisk(args, func(iofs.FileInfo) bool { return true }) {
 			return
 		}
 		if all := a.amount(counting, args, wanted); counting.Err() == nil {
