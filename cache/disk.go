@@ -328,10 +328,10 @@ func (d *Disk) scan() ([]Item, error) {
 			}
 			return err
 		}
-		temp := strings.HasPrefix(e.Name(), tempPrefix)
-		if ext := path.Ext(file); !temp && ext != sidecarExt && ext != blobExt {
+		if file == marksFile || !kept.MatchString(file) {
 			return nil
 		}
+		temp := strings.HasPrefix(e.Name(), tempPrefix)
 		info, err := e.Info()
 		if err != nil {
 			return nil

@@ -12,6 +12,8 @@ import (
 	"math"
 	"os"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +77,7 @@ func (d *diskDir) dir() (*os.Root, error) {
 	d.dirMu.Lock()
 	defer d.dirMu.Unlock()
 	if d.root == nil || !os.SameFile(info, d.held) {
-		root, err := os.OpenRoot(d.base)
+		root, err := os.OpenRoot(d.base + "/.") // and not a fifo
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +124,7 @@ func (d *diskDir) makeDir() error {
 		return err
 	}
 	for _, old := range oldLayouts {
-		root.RemoveAll(old) //nolint:errcheck // what stays only takes room
+		removeLayout(root, old)
 	}
 	tag, err := root.OpenFile("CACHEDIR.TAG", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, iofs.ErrExist) {
@@ -137,6 +139,30 @@ func (d *diskDir) makeDir() error {
 
 // oldLayouts are the layouts from which nothing can be used.
 var oldLayouts = []string{"v1", "v2"}
+
+// kept matches what is kept in the directory of a layout. Users may have directories of that name.
+var kept = regexp.MustCompile(`^v\d+/(marks|[0-9a-f]{2}/([0-9a-f]{62}(\.idx|\.zst)|` + tempPrefix + `.+))$`)
+
+// removeLayout removes what is kept in the directory of a layout, and directories that are empty
+// then. What stays only takes room.
+func removeLayout(root *os.Root, dir string) {
+	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
+		return
+	}
+	var left []string
+	_ = iofs.WalkDir(root.FS(), dir, func(file string, _ iofs.DirEntry, err error) error {
+		if err == nil && kept.MatchString(file) && root.Remove(file) == nil {
+			left = append(left, path.Dir(file))
+		}
+		return nil //nolint:nilerr // it goes on with the others
+	})
+	if len(left) == 0 {
+		return
+	}
+	for _, at := range append(slices.Compact(left), dir) {
+		root.Remove(at) //nolint:errcheck // it is not empty
+	}
+}
 
 // mkdir makes a directory unless it is there.
 func mkdir(root *os.Root, dir string) error {

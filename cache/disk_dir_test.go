@@ -187,10 +187,11 @@ func TestDiskOldLayout(t *testing.T) {
 	base, oldLayout := t.TempDir(), "v2"
 	must(t, os.Chmod(base, 0o700))
 	must(t, os.MkdirAll(filepath.Join(base, oldLayout, "ab"), 0o700))
-	must(t, os.WriteFile(filepath.Join(base, oldLayout, "ab", "c.idx"), []byte("old"), 0o600))
+	must(t, os.WriteFile(filepath.Join(base, oldLayout, "ab", strings.Repeat("c", 62)+".idx"), []byte("old"), 0o600))
+	must(t, os.WriteFile(filepath.Join(base, oldLayout, "marks"), []byte("old"), 0o600))
 	must(t, os.Mkdir(filepath.Join(base, "kept"), 0o700))
 	must(t, os.WriteFile(filepath.Join(base, "kept", "file"), []byte("x"), 0o600))
-	must(t, os.Symlink(filepath.Join(base, "kept"), filepath.Join(base, oldLayout, "link")))
+	must(t, os.Symlink(filepath.Join(base, "kept"), filepath.Join(base, oldLayout, "ab", strings.Repeat("d", 62)+".zst")))
 
 	d := NewDisk(base, 1<<20, nil)
 	d.Save("name", []byte("data"))
@@ -202,6 +203,29 @@ func TestDiskOldLayout(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(base, "kept", "file")); err != nil {
 		t.Errorf("what a link leads to: %v", err)
+	}
+}
+
+// A directory that a user has for other things, too, loses none of them, whatever their names.
+func TestDiskAmongOthers(t *testing.T) {
+	base := t.TempDir()
+	must(t, os.Chmod(base, 0o700))
+	var names []string
+	for _, name := range []string{"v1/ab/x.hcrp.zst", "v2/ab/" + strings.Repeat("c", 62), "v2/marks.txt", "v3/ab/x.hcrp.zst", "v3/x.idx", "v3/2026/tmp-1-a"} {
+		name = filepath.Join(base, name)
+		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must(t, os.WriteFile(name, []byte("mine"), 0o600))
+		names = append(names, name)
+	}
+	d := NewDisk(base, 1<<20, nil)
+	d.Save("name", []byte("data"))
+	if _, _, err := d.Clear(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range names {
+		if b, err := os.ReadFile(name); string(b) != "mine" {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
 	}
 }
 
