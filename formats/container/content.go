@@ -254,8 +254,14 @@ func wrongChecksum(crc, want uint32) error {
 	return formats.Reasonf(formats.ErrCorrupt, "its checksum is %08x, the container says %08x", crc, want)
 }
 
-// checked returns c, whose bytes have that checksum (CRC-32) if they are right.
-func (c Content) checked(section nodes.Content, want uint32) Content {
+// zipSums are the checksums that the directory and the header before a file state. A file that has
+// one of them is right: of the other, a bit is wrong.
+type zipSums [2]uint32
+
+func (s zipSums) have(crc uint32) bool { return crc == s[0] || crc == s[1] }
+
+// checked returns c, whose bytes have one of these checksums (CRC-32) if they are right.
+func (c Content) checked(section nodes.Content, sums zipSums) Content {
 	r := sumReader{section, new(sum)}
 	c.ReaderAt, c.read = r, r.sum
 	before := c.Damage
@@ -264,10 +270,10 @@ func (c Content) checked(section nodes.Content, want uint32) Content {
 			return d, err
 		}
 		crc, err := r.crc(ctx)
-		if err != nil || crc == want {
+		if err != nil || sums.have(crc) {
 			return nil, err
 		}
-		return &unpack.Damage{Size: r.Size(), Err: wrongChecksum(crc, want)}, nil
+		return &unpack.Damage{Size: r.Size(), Err: wrongChecksum(crc, sums[0])}, nil
 	}
 	return c
 }

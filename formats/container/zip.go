@@ -249,7 +249,7 @@ func openZipMember(ctx context.Context, src formats.Input, k source.FileKey, m *
 	case content.there < f.size:
 		return content, nil
 	}
-	return content.checked(nodes.SectionContent(src, o.at, content.there), z.CRC32).told(o.odd), nil
+	return content.checked(nodes.SectionContent(src, o.at, content.there), o.sums).told(o.odd), nil
 }
 
 // entryOf returns what the directory says of a file, or the header that it was found by.
@@ -295,6 +295,7 @@ type storedFile struct {
 	c        *unpack.Compression // how they are compressed; nil: not at all
 	at, size int64
 	odd      error // what the header before them says otherwise than the directory; nil: nothing
+	sums     zipSums
 }
 
 // storedZip returns where the content of a file lies. Of a file that is cut no checksum is known.
@@ -307,6 +308,10 @@ func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool
 		return o, err
 	}
 	o.odd = cmp.Or(err, differs(local, z))
+	o.sums = zipSums{z.CRC32, z.CRC32}
+	if err == nil && !local.Streamed() && sameName(local, z) {
+		o.sums[1] = local.CRC32
+	}
 	o.at = z.Header + local.Length
 	o.size = int64(min(z.CompressedSize64, uint64(max(src.Size-o.at, 0))))
 	if z.Method == zip.Store {
@@ -317,7 +322,7 @@ func storedZip(ctx context.Context, src formats.Input, z zipfile.Entry, cut bool
 	checked.Stream = fmt.Sprintf("%d %08x", z.UncompressedSize64, z.CRC32)
 	checked.Open = func(in *bufio.Reader, window int64) (io.Reader, func(bool), error) {
 		out, done, err := method.Open(in, window)
-		return &checkedReader{out, crc32.NewIEEE(), z.CRC32, int64(z.UncompressedSize64), cut}, done, err
+		return &checkedReader{out, crc32.NewIEEE(), o.sums, int64(z.UncompressedSize64), cut}, done, err
 	}
 	o.c = &checked
 	return o, nil
@@ -333,7 +338,7 @@ func unknownMethod(method uint16) error {
 type checkedReader struct {
 	r    io.Reader
 	hash hash.Hash32
-	want uint32
+	sums zipSums
 	rest int64 // of the size
 	cut  bool  // neither checksum nor size are known
 }
@@ -352,8 +357,8 @@ func (c *checkedReader) Read(p []byte) (int, error) {
 		err = errCut
 	case c.rest > 0:
 		err = formats.Reasonf(formats.ErrCorrupt, "there are %d bytes fewer than the container says", c.rest)
-	case c.hash.Sum32() != c.want:
-		err = wrongChecksum(c.hash.Sum32(), c.want)
+	case !c.sums.have(c.hash.Sum32()):
+		err = wrongChecksum(c.hash.Sum32(), c.sums[0])
 	}
 	return n, err
 }

@@ -223,6 +223,28 @@ func TestZipPlaceWrong(t *testing.T) {
 	}
 }
 
+// A file whose checksum in the directory, or in the header before it, is wrong is whole where the
+// other one fits.
+func TestZipSumWrong(t *testing.T) {
+	const header, entry = 14, 16
+	for _, method := range []uint16{zip.Store, zip.Deflate} {
+		whole := zipped(t, method, false, packed{"a", strings.Repeat("text ", 2000)})
+		directory := bytes.Index(whole, []byte(zipEntry))
+		for _, at := range []int{header, directory + entry} {
+			b := bytes.Clone(whole)
+			b[at] ^= 1
+			if found, _, err := list(t, container.Zip, b); err != nil || !strings.Contains(found["a"], "10000 bytes, error: its checksum is ") ||
+				!strings.Contains(found["a"], "the header before it says") {
+				t.Errorf("method %d, a wrong byte at %d: %.60q, %v", method, at, found["a"], err)
+			}
+			b[directory-9] ^= 1
+			if found, _, err := list(t, container.Zip, b); err != nil || strings.Contains(found["a"], "the header before it says") {
+				t.Errorf("method %d, a wrong byte besides: %.60q, %v", method, found["a"], err)
+			}
+		}
+	}
+}
+
 // Bytes that are missing from a stored file, so that the header behind it lies where it should go
 // on, hide no other file; but what is in a stored zip is not taken for files beside it.
 func TestZipBytesMissing(t *testing.T) {
