@@ -2,7 +2,6 @@ package echo
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -82,67 +81,32 @@ func readButterIndex(_ formats.Input, h formats.Head, saved []byte) (formats.Ind
 // butterSummary is the Summary of the format.
 func butterSummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*butterHead)
-	m := h.Match()
-	s := formats.Summary{Version: h.formatVersion(), Layout: h.Layout.name, Map: m.MapName, HeaderProblems: slices.Values(h.problems())}
-	s.Details.Add("match_type", *m.MatchType)
-	s.Details.Add("client_name", *m.ClientName)
+	s := h.Match().summary(butterName, x)
+	s.Version, s.Layout, s.HeaderProblems = h.formatVersion(), h.Layout.name, slices.Values(h.problems())
 	var names []string
 	for _, p := range h.Header.Players {
 		shown, _ := display(p.Name)
 		names = append(names, shown)
 	}
 	s.AddPlayers(names)
-	if x != nil {
-		x.(*Index).Summarize(butterName, &s)
-	}
 	return s, nil
 }
 
 // headerDocument returns the value of header.json.
 func (o *butterHead) headerDocument(source formats.SourceInfo) any {
-	h := o.Header
-	type player struct {
-		Name    string          `json:"name"`
-		NameHex string          `json:"name_hex,omitempty"`
-		UserID  json.RawMessage `json:"user_id"`
-		Number  uint8           `json:"number"`
-		Level   uint8           `json:"level"`
-	}
-	type header struct {
-		Version     uint8    `json:"version"`
-		Interval    int      `json:"keyframe_interval"`
-		Code        uint8    `json:"compression_code"`
-		Compression string   `json:"compression"`
-		Client      string   `json:"client_name"`
-		ClientHex   string   `json:"client_name_hex,omitempty"`
-		SessionID   string   `json:"session_id"`
-		SessionIP   string   `json:"session_ip"`
-		Players     []player `json:"players"`
-		TotalRounds uint8    `json:"total_round_count"`
-		Blue        uint8    `json:"blue_round_score"`
-		Orange      uint8    `json:"orange_round_score"`
-		MapIndex    uint8    `json:"map_index"`
-		MapName     string   `json:"map_name"`
-		Private     bool     `json:"private_match"`
-		MatchType   string   `json:"match_type"`
-		ChunkCount  int      `json:"chunk_count"`
-		DataOffset  int64    `json:"data_offset"`
-	}
-	stored := header{
-		Version: h.Version, Interval: h.Interval, Code: h.Compression, Compression: h.CompressionName(),
-		SessionID: h.Session(), SessionIP: h.IP(), Players: make([]player, len(h.Players)),
-		TotalRounds: h.TotalRounds, Blue: h.BlueScore, Orange: h.OrangeScore, MapIndex: h.MapIndex, MapName: h.MapName(),
-		Private: h.Private, MatchType: h.MatchType(), ChunkCount: h.Entries, DataOffset: h.Size,
-	}
-	stored.Client, stored.ClientHex = display(h.ClientName)
+	h, d := o.Header, o.Match().header()
+	d.Version, d.Interval, d.Code, d.Compression = h.Version, h.Interval, &h.Compression, h.CompressionName()
+	_, d.ClientHex = display(h.ClientName)
+	d.MapIndex, d.ChunkCount, d.DataOffset = &h.MapIndex, &h.Entries, h.Size
+	d.Players = make([]headerPlayer, len(h.Players))
 	for i, p := range h.Players {
-		v := player{UserID: jsonenc.AppendInt64(nil, p.UserID), Number: p.Number, Level: p.Level}
+		v := headerPlayer{UserID: jsonenc.AppendInt64(nil, p.UserID), Number: p.Number, Level: p.Level}
 		v.Name, v.NameHex = display(p.Name)
-		stored.Players[i] = v
+		d.Players[i] = v
 	}
-	return formats.HeaderDocument[header]{
+	return formats.HeaderDocument[*headerFields]{
 		HeaderHead: formats.HeaderHead{Format: butterName, FormatVersion: o.formatVersion(), Layout: o.Layout.name},
-		Source:     source, Header: stored, Problems: append([]formats.Problem{}, o.problems()...),
+		Source:     source, Header: d, Problems: append([]formats.Problem{}, o.problems()...),
 	}
 }
 
@@ -175,7 +139,7 @@ func (r *butterReader) Scan(ctx context.Context, bytes int64, earlier formats.In
 			return nil, formats.ErrOther
 		}
 	}
-	x, err := b.Scan(ctx, r.Match(), s.next)
+	x, err := b.Scan(ctx, s.next)
 	if err != nil {
 		return nil, err
 	}

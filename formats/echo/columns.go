@@ -161,11 +161,16 @@ func (e *Event) row(b *columnar.Batch) {
 	}
 	columnar.AddIf(b, !p.Lacks.At(LacksUserID), b.Int64, p.ID)
 	columnar.AddIf(b, !p.Lacks.At(LacksName), b.Text, p.Name)
-	var data []byte
+	var hex []byte
 	if !utf8.ValidString(p.Name) {
-		data = jsonenc.AppendHex(append(data, `,"name_hex":`...), []byte(p.Name))
+		hex = jsonenc.AppendHex(append(hex, `,"name_hex":`...), []byte(p.Name))
 	}
-	data = append(append(data, e.Rest...), '}')
-	data[0] = '{' // in place of the comma, which each event has
-	b.Bytes(data)
+	b.Bytes(e.members(hex))
+}
+
+// members returns more members and the Rest as an object.
+func (e *Event) members(more []byte) []byte {
+	b := append(append(more, e.Rest...), '}')
+	b[0] = '{' // in place of the comma, which each event has
+	return b
 }

@@ -128,11 +128,11 @@ func TestTimes(t *testing.T) {
 func TestSavedIndex(t *testing.T) {
 	chunk := 1
 	x := &Index{
-		End: "clean", Bytes: 11, Ticks: 5, First: -1, Last: 1 << 60, CRC: 0xdeadbeef, Events: []Event{{Tick: 3, Time: -4, Kind: "k", Rest: []byte(`,"a":1`)}, {Kind: "j", Player: &PlayerKey{5, "n", 1}}}, Scores: []byte("{}"),
+		End: "clean", Bytes: 11, Results: Results{Ticks: 5, First: -1, Last: 1 << 60, Points: [2][]byte{{1}, {2}}, Played: []playerResult{{Team: 1}}}, CRC: 0xdeadbeef, Events: []Event{{Tick: 3, Time: -4, Kind: "k", Rest: []byte(`,"a":1`)}, {Kind: "j", Player: &PlayerKey{5, "n", 1}}},
 		Problems: []formats.Problem{{Code: "checksum", Offset: 9, Message: "m"}, {Code: "c", Chunk: &chunk, Path: "p"}},
 		Chunks: []ChunkInfo{
 			{Offset: 3, Stored: 4, Size: Unreadable, Damaged: true, State: []byte{1}},
-			{FirstTick: 7, Ticks: 2, Size: 5, Parts: []Part{{0, 1, 1, []Piece{{1, [...]int64{7, 1, 2, 3}}}}, {3, 1, 1, []Piece{{1, [...]int64{8, 4, 5, 6}}}}}},
+			{FirstTick: 7, Ticks: 2, Size: 5, Parts: []Part{{0, 1, 1, 8, []Piece{{1, [...]int64{7, 1, 2, 3}}}}, {3, 1, 1, 9, []Piece{{1, [...]int64{8, 4, 5, 6}}}}}},
 		},
 	}
 	x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(textPlayers)
@@ -217,7 +217,7 @@ func TestNames(t *testing.T) {
 	var s Summary
 	s.Add(0, a)
 	s.Add(1, b)
-	scores, err := json.Marshal(s.Scores(&Match{}))
+	scores, err := (&Builder{summary: s}).Finish().scores(&Match{})
 	if err != nil {
 		t.Fatal(err)
 	}

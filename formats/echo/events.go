@@ -110,9 +110,8 @@ func (s *Summary) compare(f *Frame) {
 		return
 	}
 	if f.Score.GoalType != NoGoal && s.has(f, HasScore, sameScore(&s.Before, f)) {
-		s.put("goal", nil, appendGoal(s.buf, f))
-		b := AppendTime(append(putInt(nil, `{"tick":`, false, s.tick), `,"time":`...), f.Time)
-		s.Goals = append(s.Goals, append(appendGoal(b, f), '}'))
+		b := scoreObject.pick(s.buf, f, eventOf(f), "team", "point_amount", "goal_type", "person_scored", "assist_scored", "disc_speed", "distance_thrown")
+		s.put("goal", nil, sessionObject.pick(b, f, eventOf(f), "blue_points", "orange_points"))
 	}
 	if s.has(f, HasThrow, sameThrow(&s.Before, f)) {
 		s.put("throw", nil, throwObject.appendMembers(s.buf, f, eventOf(f)))
@@ -162,12 +161,6 @@ func (s *Summary) comeAndGo() {
 
 // eventOf is how members of f are written in events.
 func eventOf(f *Frame) frameContext { return frameContext{event: true, lacks: f.Lacks} }
-
-// appendGoal appends the members of a goal after its time.
-func appendGoal(b []byte, f *Frame) []byte {
-	b = scoreObject.pick(b, f, eventOf(f), "team", "point_amount", "goal_type", "person_scored", "assist_scored", "disc_speed", "distance_thrown")
-	return sessionObject.pick(b, f, eventOf(f), "blue_points", "orange_points")
-}
 
 // same reports whether the values that f has, from a bit on, are those of the frame before.
 func (s *Summary) same(f *Frame, first int, equal ...bool) bool {
@@ -219,20 +212,40 @@ func sameThrow(a, b *Frame) bool {
 // sameFloat is equality in which NaN equals itself: a value that stays is no event.
 func sameFloat(a, b float32) bool { return a == b || a != a && b != b }
 
+// Results are what the frames of a recording add up to, besides its events.
+type Results struct {
+	Ticks, BonesTicks int64
+	First, Last       int64     // times of the first and the last frame, if there is one
+	Points            [2][]byte // of blue and orange in the last frame, as JSON
+	Played            []playerResult
+}
+
+// sound reports whether saved results are possible.
+func (r *Results) sound(ticks int64) bool {
+	return r.Ticks == ticks && 0 <= r.BonesTicks && r.BonesTicks <= ticks &&
+		!slices.ContainsFunc(r.Played, func(p playerResult) bool { return uint(p.Team) >= uint(len(TeamNames)) })
+}
+
+// byKey returns the places of the players.
+func (r *Results) byKey() map[PlayerKey]int {
+	places := make(map[PlayerKey]int, len(r.Played))
+	for i := range r.Played {
+		places[r.Played[i].Key] = i
+	}
+	return places
+}
+
 // A Summary collects what is made of all frames of a recording, which it takes in their order. Its
 // exported fields are all that a later pass needs to go on, besides the events.
 type Summary struct {
-	Ticks, BonesTicks int64
-	First, Last       int64  // times of the first and the last frame, if there is one
-	Before            Frame  // the last one, without players and bones
-	Roster            roster // its players
-	Goals             [][]byte
-	Players           []*playerResult
+	Results
+	Before Frame  // the last one, without players and bones
+	Roster roster // its players
 
 	events []Event
-	then   roster // of the frame before the last one
-	of     map[PlayerKey]*playerResult
-	tick   int64 // of the last frame
+	then   roster            // of the frame before the last one
+	of     map[PlayerKey]int // places of players in the results
+	tick   int64             // of the last frame
 	buf    []byte
 }
 
@@ -271,12 +284,16 @@ func (s *Summary) Add(tick int64, f *Frame) {
 
 // player adds a player of the last frame.
 func (s *Summary) player(v *rosterPlayer, kind Kind) {
-	p := s.of[v.key()]
-	if p == nil {
-		p = &playerResult{Key: v.key(), Number: v.Player.Number, Level: v.Player.Level, Lacks: v.Player.Lacks, First: s.tick}
-		s.Players = append(s.Players, p)
-		s.note(p)
+	if s.of == nil {
+		s.of = s.byKey()
 	}
+	i, ok := s.of[v.key()]
+	if !ok {
+		i = len(s.Played)
+		s.of[v.key()] = i
+		s.Played = append(s.Played, playerResult{Key: v.key(), Number: v.Player.Number, Level: v.Player.Level, Lacks: v.Player.Lacks, First: s.tick})
+	}
+	p := &s.Played[i]
 	p.Team, p.Last = v.Team, s.tick
 	p.Ticks++
 	if v.Player.HasStats && kind != Combat {
@@ -284,16 +301,18 @@ func (s *Summary) player(v *rosterPlayer, kind Kind) {
 	}
 }
 
-// note makes player find a result.
-func (s *Summary) note(p *playerResult) {
-	if s.of == nil {
-		s.of = map[PlayerKey]*playerResult{}
+// goals returns the goals.
+func (x *Index) goals() (list []*Event) {
+	for i := range x.Events {
+		if e := &x.Events[i]; e.Kind == "goal" {
+			list = append(list, e)
+		}
 	}
-	s.of[p.Key] = p
+	return list
 }
 
-// Scores returns the value of scores.json.
-func (s *Summary) Scores(m *Match) any {
+// scores returns scores.json, compact.
+func (x *Index) scores(m *Match) ([]byte, error) {
 	scores := struct {
 		MatchType    *string           `json:"match_type"`
 		TypeHex      string            `json:"match_type_hex,omitempty"`
@@ -307,22 +326,19 @@ func (s *Summary) Scores(m *Match) any {
 		Goals        []json.RawMessage `json:"goals"`
 		Players      []json.RawMessage `json:"players"`
 	}{
-		BlueRounds: m.BlueRounds, OrangeRounds: m.OrangeRounds, TotalRounds: m.TotalRounds,
-		Goals: make([]json.RawMessage, len(s.Goals)), Players: make([]json.RawMessage, len(s.Players)),
+		BlueRounds: m.BlueRounds, OrangeRounds: m.OrangeRounds, TotalRounds: m.TotalRounds, Blue: x.Points[0], Orange: x.Points[1],
+		Goals: []json.RawMessage{}, Players: make([]json.RawMessage, len(x.Played)),
 	}
 	scores.MatchType, scores.TypeHex = displayed(m.MatchType)
 	scores.MapName, scores.MapHex = displayed(m.MapName)
-	if s.Ticks > 0 {
-		f := &s.Before
-		scores.Blue, scores.Orange = appendPoints(nil, f, 0), appendPoints(nil, f, 1)
+	for _, e := range x.goals() {
+		b := AppendTime(append(putInt(nil, `{"tick":`, false, e.Tick), `,"time":`...), e.Time)
+		scores.Goals = append(scores.Goals, append(append(b, e.Rest...), '}'))
 	}
-	for i, g := range s.Goals {
-		scores.Goals[i] = g
+	for i := range x.Played {
+		scores.Players[i] = x.Played[i].json()
 	}
-	for i, p := range s.Players {
-		scores.Players[i] = p.json()
-	}
-	return scores
+	return json.Marshal(scores)
 }
 
 func (p *playerResult) json() []byte {

@@ -113,7 +113,7 @@ func TestScores(t *testing.T) {
 	for i, f := range testFrames(60) {
 		s.Add(int64(i), &f)
 	}
-	b, err := json.Marshal(s.Scores(testMatch))
+	b, err := (&Builder{summary: s}).Finish().scores(testMatch)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,23 +27,20 @@ const CodeChecksum = "checksum"
 
 // An Index is what one pass over a recording learns of it.
 type Index struct {
-	End               string // EndClean, EndTruncated or EndTrailing
-	Bytes             int64  // of the file
-	Chunks            []ChunkInfo
-	Problems          []formats.Problem
-	Ticks, BonesTicks int64
-	First, Last       int64  // times of the first and the last frame
-	CRC               uint32 // of the text of .echoreplay
-	Events            []Event
-	Scores            []byte // scores.json, compact
-	Frames, Players   *rowcount.Counter
-	Tail              []byte // see Resume; nil: nothing can follow the chunks
-	Open              any    // what a pass left open for the pass that goes on from it; not saved
+	End      string // EndClean, EndTruncated or EndTrailing
+	Bytes    int64  // of the file
+	Chunks   []ChunkInfo
+	Problems []formats.Problem
+	Results
+	CRC             uint32 // of the text of .echoreplay
+	Events          []Event
+	Frames, Players *rowcount.Counter
+	Tail            []byte // see Resume; nil: nothing can follow the chunks
+	Open            any    // what a pass left open for the pass that goes on from it; not saved
 
 	eventMemory             int64
 	firstShown, behindShown int               // the first chunk with frames, and the one behind the last
-	roster                  []*PlayerKey      // the players of scores.json: each joined
-	places                  map[PlayerKey]int // in roster
+	places                  map[PlayerKey]int // of players in the results
 }
 
 var _ formats.Index = (*Index)(nil)
@@ -74,7 +72,7 @@ func (x *Index) add(p *newPart) {
 
 // Memory returns about how much memory the index keeps.
 func (x *Index) Memory() int64 {
-	n := int64(len(x.Scores)+len(x.Tail)) + x.eventMemory + 4096 + x.Frames.Cost() + x.Players.Cost()
+	n := int64(256*len(x.Played)+len(x.Tail)) + x.eventMemory + 4096 + x.Frames.Cost() + x.Players.Cost()
 	for i := range x.Chunks {
 		c := &x.Chunks[i]
 		n += 256 + int64(len(c.State)) + 48*int64(len(c.Parts))
@@ -137,58 +135,59 @@ func (x *Index) document(format string) *formats.IndexDocument[totals, chunkRow]
 }
 
 // Summarize adds to a summary what the index tells of the recording (docs/tree/README.md section
-// 3), and returns the names of its players, which a header may tell, too.
-func (x *Index) Summarize(format string, s *formats.Summary) (players []string) {
+// 3), but for its players, which a header may tell, too.
+func (x *Index) Summarize(format string, s *formats.Summary) {
 	doc := x.document(format)
 	s.Ticks, s.Chunks, s.Complete, s.Finished, s.End, s.Problems = new(x.Ticks), len(x.Chunks), doc.Complete, doc.Finished, doc.End, slices.Values(doc.Problems)
 	if x.hasDates() {
 		start := time.UnixMilli(x.First).UTC()
 		s.Start, s.Duration = &start, new(time.Duration(x.Last-x.First)*time.Millisecond)
 	}
-	return x.addResult(s)
+	x.addResult(s)
 }
 
-// addResult tells the score, the goals and the teams, as scores.json has them, and returns the
-// names of all players.
-func (x *Index) addResult(s *formats.Summary) (players []string) {
-	var scores struct {
-		Blue   *float64 `json:"blue_points"`
-		Orange *float64 `json:"orange_points"`
-		Goals  []struct {
+// players returns the names of the players who have one.
+func (x *Index) players() (names []string) {
+	for i := range x.Played {
+		if name, _ := display(x.Played[i].Key.Name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// addResult tells the score, the goals and the teams, as scores.json has them.
+func (x *Index) addResult(s *formats.Summary) {
+	blue, err := strconv.ParseFloat(string(x.Points[0]), 64)
+	orange, err2 := strconv.ParseFloat(string(x.Points[1]), 64)
+	if err != nil || err2 != nil { // they are no numbers
+		return
+	}
+	s.Details.Add("score", fmt.Sprintf("blue %v, orange %v", blue, orange))
+	var goals []string
+	for _, e := range x.goals() {
+		var g struct {
 			Scorer string `json:"person_scored"`
 			Points int    `json:"point_amount"`
-		} `json:"goals"`
-		Players []struct{ Name, Team string } `json:"players"`
-	}
-	err := json.Unmarshal(x.Scores, &scores) // which goes on behind points that are no numbers
-	for _, p := range scores.Players {
-		if p.Name != "" {
-			players = append(players, p.Name)
 		}
-	}
-	if err != nil || scores.Blue == nil || scores.Orange == nil {
-		return players
-	}
-	s.Details.Add("score", fmt.Sprintf("blue %v, orange %v", *scores.Blue, *scores.Orange))
-	var goals []string
-	for _, g := range scores.Goals {
-		goals = append(goals, fmt.Sprintf("%s %d", g.Scorer, g.Points))
+		if json.Unmarshal(e.members(nil), &g) == nil {
+			goals = append(goals, fmt.Sprintf("%s %d", g.Scorer, g.Points))
+		}
 	}
 	s.Details.Add("goals", strings.Join(goals, ", "))
-	for _, team := range []string{"blue", "orange"} {
+	for team, title := range TeamNames[:2] {
 		var names []string
-		for _, p := range scores.Players {
-			if p.Team == team {
-				names = append(names, p.Name)
+		for i := range x.Played {
+			if name, _ := display(x.Played[i].Key.Name); x.Played[i].Team == team {
+				names = append(names, name)
 			}
 		}
-		s.Details.Add(team, strings.Join(names, ", "))
+		s.Details.Add(title, strings.Join(names, ", "))
 	}
-	s.Result = fmt.Sprintf("%v:%v, %s against %s", *scores.Blue, *scores.Orange, s.Details.Text("blue"), s.Details.Text("orange"))
+	s.Result = fmt.Sprintf("%v:%v, %s against %s", blue, orange, s.Details.Text("blue"), s.Details.Text("orange"))
 	if len(goals) > 0 {
 		s.Result += ", goals " + strings.Join(goals, ", ")
 	}
-	return players
 }
 
 // hasDates reports whether there are frames, and the times of the first and the last are dates.
@@ -221,6 +220,7 @@ type Part struct {
 	Skip   int64 // bytes before it that have no frames
 	Stored int64 // its bytes in the file
 	Frames int
+	Time   int64 // of the first frame, if there is one
 	Pieces []Piece
 }
 
@@ -268,7 +268,7 @@ func (p *Part) text() (n int64) {
 }
 
 // place counts the frames before each chunk and the memory of the events. It finds the first and
-// the last chunk with frames.
+// the last chunk with frames, and the players.
 func (x *Index) place() {
 	n := 0
 	x.firstShown, x.behindShown = 0, 0
@@ -281,18 +281,10 @@ func (x *Index) place() {
 		}
 		n += x.Chunks[i].Ticks
 	}
-	x.eventMemory, x.roster, x.places = 0, nil, map[PlayerKey]int{}
+	x.eventMemory, x.places = 0, x.byKey()
 	for i := range x.Events {
-		e := &x.Events[i]
-		x.eventMemory += e.memory()
-		if e.Kind == "join" && e.Player != nil {
-			if _, ok := x.places[*e.Player]; !ok {
-				x.places[*e.Player] = len(x.roster)
-				x.roster = append(x.roster, e.Player)
-			}
-		}
+		x.eventMemory += x.Events[i].memory()
 	}
-	x.eventMemory += int64(128 * len(x.roster))
 }
 
 // count returns how many chunks there are.

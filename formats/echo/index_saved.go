@@ -28,7 +28,7 @@ func DecodeIndex(format string, text bool, saved []byte) (*Index, error) {
 // code writes or reads the index: its values, then the rows of its tables.
 func (x *Index) code(c indexfile.Codec, text bool) {
 	for _, v := range []any{
-		&x.End, &x.Bytes, &x.Problems, &x.Ticks, &x.BonesTicks, &x.First, &x.Last, &x.CRC, &x.Events, &x.Scores, &x.Chunks, &x.Tail,
+		&x.End, &x.Bytes, &x.Problems, &x.Results, &x.CRC, &x.Events, &x.Chunks, &x.Tail,
 	} {
 		c.Whole(v)
 	}
@@ -65,7 +65,7 @@ func (x *Index) sound(chunk func(*ChunkInfo) bool) bool {
 	default:
 		return false
 	}
-	if x.Bytes < 0 || x.Ticks < 0 {
+	if x.Bytes < 0 {
 		return false
 	}
 	ticks, next := int64(0), int64(0)
@@ -88,7 +88,7 @@ func (x *Index) sound(chunk func(*ChunkInfo) bool) bool {
 	if n := max(1, len(x.Chunks)); x.Frames.Chunks() != n || x.Players.Chunks() != n {
 		return false
 	}
-	return x.Ticks == ticks && 0 <= x.BonesTicks && x.BonesTicks <= ticks && json.Valid(x.Scores)
+	return x.Results.sound(ticks) && (ticks == 0 || json.Valid(x.Points[0]) && json.Valid(x.Points[1]))
 }
 
 // sound reports whether the numbers of a chunk are possible.

@@ -2,7 +2,6 @@ package echo
 
 import (
 	"context"
-	"encoding/json"
 	"hash"
 	"hash/crc32"
 	"runtime"
@@ -102,6 +101,7 @@ func (b *Builder) Add(c *Chunk, info ChunkInfo) error {
 		c.Held.Free()
 		return nil
 	}
+	p.Time = c.Frames[0].Time
 	start := b.summary.First
 	b.slots <- struct{}{}
 	b.wait.Go(func() {
@@ -129,19 +129,18 @@ func (b *Builder) flush() {
 }
 
 // Finish returns the Index. It must be called even if the pass was given up.
-func (b *Builder) Finish(m *Match) (*Index, error) {
+func (b *Builder) Finish() *Index {
 	b.flush()
 	x := &b.Index
-	x.Ticks, x.BonesTicks = b.summary.Ticks, b.summary.BonesTicks
-	x.First, x.Last = b.summary.First, b.summary.Last
-	x.Events = b.summary.events
+	x.Results, x.Events = b.summary.Results, b.summary.events
+	if last := &b.summary.Before; x.Ticks > 0 {
+		x.Points = [2][]byte{appendPoints(nil, last, 0), appendPoints(nil, last, 1)}
+	}
 	x.place()
 	if x.Frames == nil {
 		x.Frames, x.Players = rowcount.New(framesColumns), rowcount.New(b.players)
 	}
-	var err error
-	x.Scores, err = json.Marshal(b.summary.Scores(m))
-	return x, err
+	return x
 }
 
 // lineRooms have memory for a line each.
@@ -190,7 +189,7 @@ func sumText(crc hash.Hash32, head, session, bones []byte) (n int64) {
 
 // Scan makes an Index of the chunks that next returns, until it returns none. A later pass goes on
 // from the State that next returns at the end, or with a chunk that is Open.
-func (b *Builder) Scan(ctx context.Context, m *Match, next func(context.Context) (*Chunk, ChunkInfo, error)) (*Index, error) {
+func (b *Builder) Scan(ctx context.Context, next func(context.Context) (*Chunk, ChunkInfo, error)) (*Index, error) {
 	var err error
 	for err == nil {
 		var c *Chunk
@@ -212,9 +211,5 @@ func (b *Builder) Scan(ctx context.Context, m *Match, next func(context.Context)
 		}
 		err = b.Add(c, info)
 	}
-	x, e := b.Finish(m)
-	if err == nil {
-		err = e
-	}
-	return x, err
+	return b.Finish(), err
 }

@@ -2,7 +2,6 @@ package echo
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sort"
 	"strconv"
@@ -72,12 +71,7 @@ func (x *Index) span(player, disc string) (low, high float64, ok bool) {
 
 // goals are the marks.
 func goals(_ context.Context, x *Index) (int, func(int) play.Mark, error) {
-	var list []*Event
-	for i := range x.Events {
-		if e := &x.Events[i]; e.Kind == "goal" {
-			list = append(list, e)
-		}
-	}
+	list := x.goals()
 	return len(list), func(i int) play.Mark {
 		return play.Mark{Tick: list[i].Tick, Kind: list[i].Kind, Text: list[i].words()}
 	}, nil
@@ -99,23 +93,10 @@ const maxWords = 256
 func (k *PlayerKey) shown() string { return play.Cut(string([]rune(k.Name))) }
 
 // playersOfScores are those of scores.json.
-func playersOfScores(ctx context.Context, x *Index) (int, func(int) play.Player, error) {
-	held, err := formats.Charge(ctx, int64(2*len(x.Scores)))
-	if err != nil {
-		return 0, nil, err
-	}
-	defer held.Free()
-	var scores struct {
-		Players []struct {
-			First int64 `json:"first_tick"`
-			Last  int64 `json:"last_tick"`
-		} `json:"players"`
-	}
-	if json.Unmarshal(x.Scores, &scores) != nil {
-		return 0, nil, nil
-	}
-	return min(len(scores.Players), len(x.roster)), func(i int) play.Player {
-		return play.Player{ID: playID(i), Name: x.roster[i].shown(), First: scores.Players[i].First, Last: scores.Players[i].Last}
+func playersOfScores(_ context.Context, x *Index) (int, func(int) play.Player, error) {
+	return len(x.Played), func(i int) play.Player {
+		p := &x.Played[i]
+		return play.Player{ID: playID(i), Name: p.Key.shown(), First: p.First, Last: p.Last}
 	}, nil
 }
 
@@ -315,7 +296,7 @@ func (g *figure) show(s *views.Stage, x *Index) {
 	if fresh {
 		t.ID, t.Name, t.Kind = playID(int(g.place)), "disc", "disc"
 		if g.place != discID {
-			t.Name, t.Kind, t.Team = x.roster[g.place].shown(), "player", TeamNames[g.team]
+			t.Name, t.Kind, t.Team = x.Played[g.place].Key.shown(), "player", TeamNames[g.team]
 		}
 	}
 	if t.S = append(t.S, g.does); g.placed {

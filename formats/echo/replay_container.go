@@ -38,8 +38,8 @@ const (
 	layoutZip  = "zip"
 )
 
-// A replayText reads the text.
-type replayText struct {
+// A replayReader reads the text of one file. It is safe for concurrent use.
+type replayReader struct {
 	*replayHead
 	src     formats.ReaderAt // the file
 	section nodes.Content    // the text, or what it inflates from
@@ -122,12 +122,12 @@ func (c *replayHead) fromLocalHeader(ctx context.Context, src formats.ReaderAt, 
 }
 
 // newContainer returns a reader of the text of src.
-func newContainer(h *replayHead, src formats.ReaderAt) *replayText {
-	return &replayText{replayHead: h, src: src, section: nodes.SectionContent(src, h.offset, h.length)}
+func newContainer(h *replayHead, src formats.ReaderAt) *replayReader {
+	return &replayReader{replayHead: h, src: src, section: nodes.SectionContent(src, h.offset, h.length)}
 }
 
 // text returns a reader of the whole text for one operation.
-func (c *replayText) text(ctx context.Context) io.Reader {
+func (c *replayReader) text(ctx context.Context) io.Reader {
 	if c.method == zip.Deflate {
 		return flate.NewReader(nodes.Reader(ctx, c.section))
 	}
@@ -160,7 +160,7 @@ const flowMargin = 8 << 20
 
 // flowFrom returns the flow of the text from at on: the one that the pass of the earlier index left
 // open, or a new one. It returns ErrOther if the text ends before at.
-func (c *replayText) flowFrom(ctx context.Context, earlier formats.Index, at int64) (*flow, error) {
+func (c *replayReader) flowFrom(ctx context.Context, earlier formats.Index, at int64) (*flow, error) {
 	if x, ok := earlier.(*Index); ok {
 		if f, ok := x.Open.(*flow); ok && f.at == at {
 			x.Open, f.ReaderAt = nil, c.src
@@ -197,7 +197,7 @@ func (f *flow) reached(end int64) bool {
 }
 
 // ReadAt reads from the text.
-func (c *replayText) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+func (c *replayReader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	if c.method != zip.Deflate {
 		return c.section.ReadAt(ctx, p, off)
 	}

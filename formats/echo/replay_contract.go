@@ -61,7 +61,7 @@ func (c *replayHead) Memory() int64 { return int64(len(c.session) + len(c.entry)
 
 // scanReplay is the Scan of the format.
 func scanReplay(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
-	return (&replayReader{newContainer(h.(*replayHead), in.ReaderAt)}).Scan(ctx, in.Size, earlier)
+	return newContainer(h.(*replayHead), in.ReaderAt).Scan(ctx, in.Size, earlier)
 }
 
 // readReplayIndex reads what Append of an index wrote.
@@ -84,64 +84,25 @@ func soundParts(info *ChunkInfo) bool {
 // replaySummary is the Summary of the format.
 func replaySummary(_ context.Context, rec formats.Recording, x formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*replayHead)
-	m := h.Match()
-	s := formats.Summary{Version: formatVersion, Layout: h.layout, HeaderProblems: slices.Values(h.problems())}
-	s.Map, _ = displayed(m.MapName)
-	for _, d := range []struct {
-		key  string
-		text *string
-	}{{"match_type", m.MatchType}, {"client_name", m.ClientName}} {
-		if shown, _ := displayed(d.text); shown != nil {
-			s.Details.Add(d.key, *shown)
-		}
-	}
+	s := h.Match().summary(replayName, x)
+	s.Version, s.Layout, s.HeaderProblems = formatVersion, h.layout, slices.Values(h.problems())
 	if x != nil {
-		s.AddPlayers(x.(*Index).Summarize(replayName, &s))
+		s.AddPlayers(x.(*Index).players())
 	}
 	return s, nil
 }
 
 // headerDocument returns the value of header.json. The match is described by the first frame.
 func (r *replayHead) headerDocument(source formats.SourceInfo) any {
-	type header struct {
-		Entry       string  `json:"entry,omitempty"`
-		EntryHex    string  `json:"entry_hex,omitempty"`
-		Compression string  `json:"compression"`
-		ChunkFrames int     `json:"chunk_frames"`
-		Client      *string `json:"client_name"`
-		ClientHex   string  `json:"client_name_hex,omitempty"`
-		SessionID   *string `json:"session_id"`
-		IDHex       string  `json:"session_id_hex,omitempty"`
-		SessionIP   *string `json:"session_ip"`
-		IPHex       string  `json:"session_ip_hex,omitempty"`
-		TotalRounds *int64  `json:"total_round_count"`
-		Blue        *int64  `json:"blue_round_score"`
-		Orange      *int64  `json:"orange_round_score"`
-		MapName     *string `json:"map_name"`
-		MapHex      string  `json:"map_name_hex,omitempty"`
-		Private     *bool   `json:"private_match"`
-		MatchType   *string `json:"match_type"`
-		TypeHex     string  `json:"match_type_hex,omitempty"`
-	}
-	m := r.Match()
-	stored := header{
-		Compression: "stored", ChunkFrames: chunkFrames,
-		TotalRounds: m.TotalRounds, Blue: m.BlueRounds, Orange: m.OrangeRounds, Private: m.Private,
-	}
+	d := r.Match().header()
+	d.Compression, d.ChunkFrames = "stored", chunkFrames
 	if r.method != 0 {
-		stored.Compression = "deflate"
+		d.Compression = "deflate"
 	}
-	stored.Entry, stored.EntryHex = display(r.entry)
-	stored.Client, stored.ClientHex = displayed(m.ClientName)
-	stored.SessionID, stored.IDHex = displayed(m.SessionID)
-	stored.SessionIP, stored.IPHex = displayed(m.SessionIP)
-	stored.MapName, stored.MapHex = displayed(m.MapName)
-	stored.MatchType, stored.TypeHex = displayed(m.MatchType)
-	return formats.HeaderDocument[header]{
+	d.Entry, d.EntryHex = display(r.entry)
+	return formats.HeaderDocument[*headerFields]{
 		HeaderHead: formats.HeaderHead{Format: replayName, FormatVersion: formatVersion, Layout: r.layout},
-		Source:     source,
-		Header:     stored,
-		Problems:   r.problems(),
+		Source:     source, Header: d, Problems: r.problems(),
 	}
 }
 

@@ -23,16 +23,13 @@ const (
 	maxLine     = 10 << 20
 )
 
-// A replayReader reads one .echoreplay file. It is safe for concurrent use.
-type replayReader struct{ *replayText }
-
 // newReplayReader opens the archive, if it is one, and looks for the first frame.
 func newReplayReader(ctx context.Context, r formats.ReaderAt, size int64) (*replayReader, error) {
 	h, err := openHead(ctx, r, size)
 	if err != nil {
 		return nil, err
 	}
-	d := &replayReader{newContainer(h, r)}
+	d := newContainer(h, r)
 	lines, err := newLineReader(ctx, io.LimitReader(d.text(ctx), maxLine))
 	if err != nil {
 		return nil, err
@@ -136,7 +133,7 @@ func (r *replayReader) Scan(ctx context.Context, size int64, earlier formats.Ind
 	}
 	defer s.lines.held.Free()
 	defer s.stored.Bind(ctx)()
-	x, err := b.Scan(ctx, r.Match(), s.next)
+	x, err := b.Scan(ctx, s.next)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package echo
 
 import (
-	"encoding/json"
 	"slices"
 
 	"recfs/formats"
@@ -86,19 +85,10 @@ func (b *Builder) readTail(x *Index) bool {
 
 // resume goes on from a saved Summary of so many frames, and reports whether it is possible.
 func (s *Summary) resume(ticks int64) bool {
-	ok := s.Ticks == ticks && 0 <= s.BonesTicks && s.BonesTicks <= ticks
+	ok := s.sound(ticks)
 	for i := range s.Roster.Players {
 		s.Roster.note(i)
 		ok = ok && uint(s.Roster.Players[i].Team) < uint(len(TeamNames))
-	}
-	for _, p := range s.Players {
-		if p == nil || uint(p.Team) >= uint(len(TeamNames)) {
-			return false
-		}
-		s.note(p)
-	}
-	for _, goal := range s.Goals {
-		ok = ok && json.Valid(goal)
 	}
 	return ok
 }

@@ -29,6 +29,7 @@ type Recording struct {
 	Combat   bool // a map without a disc
 	Grows    bool // files that are made of frames grow with the recording
 	Header   any  // header.json
+	Match    *Match
 	Metadata nodes.File
 
 	// NumChunks is how many chunks there are, or UnknownChunks if only the index knows.
@@ -94,7 +95,8 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker)
 		Play:   t.playing(),
 		Files: []nodes.Entry{
 			{Name: "scores.json", File: t.File(func(x *Index) (nodes.File, error) {
-				return nodes.Bytes(append(jsonenc.AppendIndented(nil, x.Scores), '\n')), nil
+				scores, err := x.scores(rec.Match)
+				return nodes.Bytes(append(jsonenc.AppendIndented(nil, scores), '\n')), err
 			})},
 			{Name: "events.jsonl", Grows: rec.Grows, File: t.Text("events.jsonl", 0, t.events)},
 			{Name: "export", Dir: t.Lazy(t.export)},
@@ -220,40 +222,23 @@ func (t *tree) clock(x *Index) nodes.Clock {
 	}
 }
 
-// tickAt returns the last frame at or before a time. A binary search decodes some parts of chunks.
+// tickAt returns the last frame at or before a time: it is in the last part that begins by then.
 func (t *tree) tickAt(ctx context.Context, x *Index, ms int64) (int64, error) {
-	if ms > x.Last {
-		return 0, iofs.ErrNotExist
-	}
-	var readable []partKey
+	var last *partKey
 	for i := range x.Chunks {
-		for part := range x.Chunks[i].Parts {
-			if x.Chunks[i].Parts[part].Frames > 0 {
-				readable = append(readable, partKey{i, part})
+		for k, p := range x.Chunks[i].Parts {
+			if p.Frames > 0 && p.Time <= ms {
+				last = &partKey{i, k}
 			}
 		}
 	}
-	var failed error
-	times := func(i int) []Frame {
-		c, err := t.chunks.Get(ctx, readable[i])
-		if err != nil {
-			failed = err
-			return nil
-		}
-		return c.Frames
-	}
-	after := sort.Search(len(readable), func(i int) bool {
-		f := times(i)
-		return len(f) == 0 || f[0].Time > ms
-	})
-	if failed == nil && after == 0 {
+	if last == nil || ms > x.Last {
 		return 0, iofs.ErrNotExist
 	}
-	if failed != nil {
-		return 0, failed
+	c, err := t.chunks.Get(ctx, *last)
+	if err != nil {
+		return 0, err
 	}
-	last := readable[after-1]
-	f := times(after - 1)
-	i := sort.Search(len(f), func(i int) bool { return f[i].Time > ms }) - 1
-	return x.Chunks[last.chunk].part(last.part).FirstTick + int64(max(i, 0)), failed
+	i := sort.Search(len(c.Frames), func(i int) bool { return c.Frames[i].Time > ms }) - 1
+	return c.FirstTick + int64(max(i, 0)), nil
 }

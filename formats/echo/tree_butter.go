@@ -34,6 +34,7 @@ func newButterTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []c
 		Recording: rec, Format: butterName, Combat: h.Header.kind() == combat,
 		Grows:     rec.Grows && h.Header.settled(rec.Size),
 		Header:    h.headerDocument(rec.Info()),
+		Match:     h.Match(),
 		Metadata:  nodes.Bytes(h.Header.raw),
 		NumChunks: len(h.Header.Chunks),
 		Chunk: func(ctx context.Context, x *Index, n int, part *ChunkInfo, before *Chunk) (*Chunk, int64, error) {
@@ -85,10 +86,10 @@ var Replay = formats.Format{
 
 func newReplayTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	h := rec.Head.(*replayHead)
-	r := &replayReader{newContainer(h, rec.ReaderAt)}
+	r := newContainer(h, rec.ReaderAt)
 	return NewTree(Recording{
 		Recording: rec, Format: replayName, Text: true, Combat: h.kind == Combat, Grows: rec.Grows && h.layout == layoutText,
-		Header: h.headerDocument(rec.Info()), Metadata: nodes.Bytes(nil), NumChunks: UnknownChunks,
+		Header: h.headerDocument(rec.Info()), Match: h.Match(), Metadata: nodes.Bytes(nil), NumChunks: UnknownChunks,
 		Chunk: func(ctx context.Context, _ *Index, n int, info *ChunkInfo, _ *Chunk) (*Chunk, int64, error) {
 			return r.Chunk(ctx, n, info)
 		},

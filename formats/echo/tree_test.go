@@ -84,7 +84,7 @@ func scanTest(ctx context.Context, frames []Frame, earlier formats.Index) (*Inde
 		return nil, err
 	}
 	n := len(b.Chunks)
-	x, err := b.Scan(ctx, testMatch, func(context.Context) (*Chunk, ChunkInfo, error) {
+	x, err := b.Scan(ctx, func(context.Context) (*Chunk, ChunkInfo, error) {
 		info := ChunkInfo{Offset: int64(n), Stored: 10, Size: 20, State: []byte{byte(n + 1)}}
 		if n*testInterval >= len(frames) {
 			return nil, info, nil
@@ -142,7 +142,7 @@ func TestScanStops(t *testing.T) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 	broken := errors.New("broken")
-	_, err := new(Builder).Scan(t.Context(), testMatch, func(context.Context) (*Chunk, ChunkInfo, error) { return nil, ChunkInfo{}, broken })
+	_, err := new(Builder).Scan(t.Context(), func(context.Context) (*Chunk, ChunkInfo, error) { return nil, ChunkInfo{}, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("%v, want %v", err, broken)
 	}
@@ -203,7 +203,7 @@ func testFormat(frames []Frame, scans *int) formats.Format {
 
 func testTree(rec formats.Recording, frames []Frame, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	return NewTree(Recording{
-		Recording: rec, Format: "test", Text: true, Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")),
+		Recording: rec, Format: "test", Text: true, Header: map[string]int{"a": 1}, Metadata: nodes.Bytes([]byte("m")), Match: testMatch,
 		NumChunks: UnknownChunks,
 		Chunk: func(_ context.Context, _ *Index, n int, info *ChunkInfo, _ *Chunk) (*Chunk, int64, error) {
 			if !bytes.Equal(info.State, []byte{byte(n + 1)}) {
@@ -331,7 +331,8 @@ func TestSound(t *testing.T) {
 		},
 		"sum of ticks":       func(x *Index) { x.Ticks++ },
 		"bones":              func(x *Index) { x.BonesTicks = x.Ticks + 1 },
-		"scores":             func(x *Index) { x.Scores = []byte("{") },
+		"points":             func(x *Index) { x.Points[0] = []byte("{") },
+		"team":               func(x *Index) { x.Played[0].Team = 3 },
 		"place of a problem": func(x *Index) { x.Problems = []formats.Problem{{Offset: -1}} },
 		"chunk of a problem": func(x *Index) { x.Problems = []formats.Problem{{Chunk: &chunk}} },
 	} {

@@ -22,7 +22,7 @@ var testSeal = formats.Seal{
 
 // golden is an index with every kind of value.
 const golden = `
-1300             layout
+1400             layout
 0100000000000000 size
 0200000000000000 modified
 0300000000000000 nanoseconds
