@@ -66,7 +66,7 @@ func (b *builder) fold() {
 	for i := range b.active {
 		b.foldActive(&b.active[i])
 	}
-	b.chunk.lines += int64(b.digits)
+	b.chunk.Lines += int64(b.digits)
 	b.digits = 0
 }
 
@@ -83,8 +83,8 @@ func (b *builder) foldActive(a *active) {
 		n, digits := int64(kind.count), int64(kind.digits)
 		a.rows[kind.table] += n
 		a.bytes[kind.table] += n*int64(kind.row) + digits
-		b.chunk.lines += n*int64(kind.line+b.offsetLen+a.cidLen) + digits
-		b.counts.kinds[-kind.kind] += n
+		b.chunk.Lines += n*int64(kind.line+b.offsetLen+a.cidLen) + digits
+		b.counts[eventNumbers[eventNames[-kind.kind]]] += n
 		*kind.gathered = gathered{}
 	}
 }
@@ -98,7 +98,7 @@ func (b *builder) countAnomaly(e *event) {
 
 // accountRare counts an event of a rare kind.
 func (b *builder) accountRare(e *event) {
-	b.counts.kinds[-e.kind]++
+	b.counts[eventNumbers[e.name()]]++
 	if e.anomaly != noAnomaly {
 		b.countAnomaly(e)
 	}
@@ -108,7 +108,7 @@ func (b *builder) accountRare(e *event) {
 	b.scratch = appendHead(b.scratch[:0], e)
 	head := len(b.scratch)
 	b.scratch = b.render.appendRest(b.scratch, e)
-	b.chunk.lines += int64(len(b.scratch) + len(","))
+	b.chunk.Lines += int64(len(b.scratch) + len(","))
 	b.countRare(e, b.scratch[head:])
 	if t, ok := tableOf(e.kind); ok && e.stay != noStay {
 		a := &b.active[e.place]
@@ -131,7 +131,7 @@ func (b *builder) accountRare(e *event) {
 // accountLog keeps the line of e in events.txt.
 func (b *builder) accountLog(e *event) {
 	l, ok := b.state.logLine(e, b.text)
-	b.text = l.text
+	b.text = l.Text
 	if !ok {
 		return
 	}
@@ -148,11 +148,7 @@ func (b *builder) endLines() {
 }
 
 func (b *builder) accountExtension(e *event) {
-	if b.counts.extensions == nil {
-		b.counts.extensions = map[string]int64{}
-	}
 	p := &e.payload
-	b.counts.extensions[p.typ.event]++
 	if p.short {
 		message := "fields of " + p.typ.event + " are missing"
 		switch {
@@ -167,9 +163,9 @@ func (b *builder) accountExtension(e *event) {
 	case "team_practice":
 		b.practice = append(b.practice, practiceChange{e.offset, p.num("team"), p.num("practice") != 0})
 	case "player_finish", "team_finish":
-		f := finishEvent{tick: e.tick, time: p.num("time_ticks"), stay: e.stay, id: p.values[0].num, team: p.typ.event == "team_finish"}
+		f := finishEvent{Tick: e.tick, Time: p.num("time_ticks"), Stay: e.stay, ID: p.values[0].num, Team: p.typ.event == "team_finish"}
 		if e.player != nil && e.player.named {
-			f.name = b.texts.id(e.player.name) + 1
+			f.Name = b.texts.id(e.player.name) + 1
 		}
 		b.finishes = append(b.finishes, f)
 		f.tell(b.stays)
@@ -178,7 +174,7 @@ func (b *builder) accountExtension(e *event) {
 
 // beginStay adds the stay that began with e.
 func (b *builder) beginStay(e *event) {
-	b.stays = append(b.stays, &stay{cid: e.player.cid, first: e.tick, firstChunk: -1})
+	b.stays = append(b.stays, &stay{CID: e.player.cid, First: e.tick, FirstChunk: -1})
 	b.grow()
 	a := &b.active[e.place]
 	if a.stay != e.stay {
@@ -194,36 +190,36 @@ func (b *builder) beginStay(e *event) {
 func (b *builder) accountStay(e *event, s *stay) {
 	p := e.player
 	if p.open { // a checkpoint keeps nothing of this for a closed stay
-		s.protocol = p.protocol
-		if p.hasClan && (s.clan == nil || *s.clan != p.clan) {
-			s.clan = new(b.shared.text(p.clan))
+		s.Protocol = p.protocol
+		if p.hasClan && (s.Clan == nil || *s.Clan != p.clan) {
+			s.Clan = new(b.shared.text(p.clan))
 		}
 	}
 	if e.renamed {
-		if len(s.names) == 0 {
-			s.named = e.tick
+		if len(s.Names) == 0 {
+			s.Named = e.tick
 		}
-		s.names = append(s.names, b.shared.text(p.name))
+		s.Names = append(s.Names, b.shared.text(p.name))
 	}
 	switch e.kind {
 	case join:
-		s.join = new(e.tick)
+		s.Join = new(e.tick)
 	case drop:
-		if s.drop == nil { // else it has ended before
-			s.drop, s.reason = new(e.tick), new(b.shared.text(cleanText(e.data)))
+		if s.Drop == nil { // else it has ended before
+			s.Drop, s.Reason = new(e.tick), new(b.shared.text(cleanText(e.data)))
 		}
 	case playerNew:
-		s.lives++
+		s.Lives++
 	case extension:
 		switch e.payload.typ.event {
 		case "ddnetver":
-			s.versionStr = new(b.shared.text(cleanText(find(e.payload.values, "version_str").bytes)))
+			s.VersionStr = new(b.shared.text(cleanText(find(e.payload.values, "version_str").bytes)))
 			if id := find(e.payload.values, "connection_id").bytes; len(id) == len(uuid.UUID{}) {
-				s.connection = slices.Clone(id)
+				s.Connection = slices.Clone(id)
 			}
 			fallthrough
 		case "ddnetver_old":
-			s.version = new(e.payload.num("version"))
+			s.Version = new(e.payload.num("version"))
 		}
 	}
 }

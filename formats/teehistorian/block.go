@@ -40,7 +40,7 @@ const blockWeight = 4096
 
 // blockLen is the number of ticks in the blocks of chunk k.
 func (x *index) blockLen(k int) int {
-	return min(max(blockWeight/(x.chunks[k].weight+1), 1), blockTicks)
+	return min(max(blockWeight/(x.chunks[k].Weight+1), 1), blockTicks)
 }
 
 // A point is a place before a record from which decoding can go on.
@@ -60,21 +60,21 @@ type cursor struct {
 }
 
 // isLong reports whether the lines of a chunk are made while they are read.
-func (c *chunk) isLong() bool { return c.lines > longLines }
+func (c *chunk) isLong() bool { return c.Lines > longLines }
 
 // held is about how much memory it takes to decode the records of a chunk. With a long record, that
 // is more than every request has.
 func (c *chunk) held() int64 {
-	if c.size <= 2*chunkSize {
+	if c.Size <= 2*chunkSize {
 		return 0
 	}
-	return 4 * min(c.size, maxRecord)
+	return 4 * min(c.Size, maxRecord)
 }
 
 // enough returns an error if there is too little memory to decode chunk k and for n bytes that are
 // made of it.
 func (x *index) enough(ctx context.Context, k int, n int64) error {
-	if c := &x.chunks[k]; c.size > 2*chunkSize {
+	if c := &x.chunks[k]; c.Size > 2*chunkSize {
 		return formats.Claim(ctx, c.held()+2*n)
 	}
 	return nil
@@ -161,7 +161,7 @@ func (r *recording) docs(ctx context.Context, from *point, k, first, end, window
 		return nil, err
 	}
 	ticks := r.idx.ticksOf(k)[first:end]
-	if c := &r.idx.chunks[k]; !states && c.isLong() && ticks[len(ticks)-1] == c.last {
+	if c := &r.idx.chunks[k]; !states && c.isLong() && ticks[len(ticks)-1] == c.Last {
 		ticks = ticks[:len(ticks)-1]
 	}
 	c, err := r.in(ctx, k, from, window)
@@ -205,7 +205,7 @@ func (r *recording) appendTick(b []byte, c *cursor, t int32, states bool) ([]byt
 // lines renders the ticks of chunk k up to last, one a line.
 func (r *recording) lines(ctx context.Context, k int, last int32) ([]byte, error) {
 	w := jsonLines{render: &r.render}
-	b := make([]byte, 0, min(r.idx.chunks[k].lines, longLines))
+	b := make([]byte, 0, min(r.idx.chunks[k].Lines, longLines))
 	err := r.each(ctx, k, last, longLines, func(e *event) { b = w.append(b, e) })
 	return w.end(b), err
 }
@@ -257,7 +257,7 @@ func (r *recording) each(ctx context.Context, k int, last int32, n int64, f func
 // rows renders the rows of one table in chunk k, by stay. Together they are shorter than the lines.
 func (r *recording) rows(ctx context.Context, k int, t table) (map[int32][]byte, error) {
 	rows := map[int32][]byte{}
-	err := r.each(ctx, k, math.MaxInt32, r.idx.chunks[k].lines, func(e *event) {
+	err := r.each(ctx, k, math.MaxInt32, r.idx.chunks[k].Lines, func(e *event) {
 		if of, ok := tableOf(e.kind); ok && of == t && e.stay != noStay {
 			rows[e.stay] = appendRow(rows[e.stay], e)
 		}
@@ -284,7 +284,7 @@ func (r *recording) longPart(ctx context.Context, p *longPlace, k, i int, tick *
 			b = append(appendDocumentHead(b, last), eventsHead...)
 		}
 	}
-	end := min(chunk.offset+int64(i+1)*longPart, chunk.offset+chunk.size)
+	end := min(chunk.offset+int64(i+1)*longPart, chunk.offset+chunk.Size)
 	c, err := r.in(ctx, k, p.point, chunkSize)
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (r *recording) longPart(ctx context.Context, p *longPlace, k, i int, tick *
 	}
 	p.point = c.point()
 	switch {
-	case end < chunk.offset+chunk.size:
+	case end < chunk.offset+chunk.Size:
 		return b, nil
 	case tick == nil:
 		return p.lines.end(b), nil

@@ -26,28 +26,28 @@ func (p *player) bits() [playerBits]*bool {
 
 // texts are the strings that checkpoints and finishes refer to by number.
 type texts struct {
-	list    []string
+	List    []string
 	ids     map[string]int // nil: to be made of the list
-	settled int            // how many of them the chunks refer to; the tail may refer to more
+	Settled int            // how many of them the chunks refer to; the tail may refer to more
 }
 
 func (t *texts) id(s string) int {
 	if t.ids == nil {
-		t.ids = make(map[string]int, len(t.list))
-		for i, s := range t.list {
+		t.ids = make(map[string]int, len(t.List))
+		for i, s := range t.List {
 			t.ids[s] = i
 		}
 	}
 	i, ok := t.ids[s]
 	if !ok {
-		i = len(t.list)
-		t.list, t.ids[s] = append(t.list, s), i
+		i = len(t.List)
+		t.List, t.ids[s] = append(t.List, s), i
 	}
 	return i
 }
 
 // drop forgets the texts that only the tail refers to.
-func (t *texts) drop() { t.list, t.ids = t.list[:t.settled], nil }
+func (t *texts) drop() { t.List, t.ids = t.List[:t.Settled], nil }
 
 func (p *player) flags() int {
 	flags := 0
@@ -72,19 +72,19 @@ func (p *player) flags() int {
 
 // restore returns the state of a checkpoint before the record at offset.
 func (x *index) restore(c *checkpoint, offset int64) (state, error) {
-	s := state{stays: c.stays}
+	s := state{stays: c.Stays}
 	for i := range x.practice {
-		if ch := &x.practice[i]; ch.offset < offset {
-			s.setPractice(ch.team, ch.on)
+		if ch := &x.practice[i]; ch.Offset < offset {
+			s.setPractice(ch.Team, ch.On)
 		}
 	}
 	for cid, list := range x.byClient {
-		if n := sort.Search(len(list), func(i int) bool { return list[i] >= c.stays }); n > 0 {
+		if n := sort.Search(len(list), func(i int) bool { return list[i] >= c.Stays }); n > 0 {
 			p := s.player(cid)
 			p.stay = list[n-1]
 		}
 	}
-	r := indexfile.NewReader(name, c.players)
+	r := indexfile.NewReader(name, c.Players)
 	for r.Len() > 0 {
 		s.player(int32(r.Uint(maxClients-1))).code(indexfile.Codec{R: r}, &x.texts)
 	}
@@ -99,11 +99,11 @@ func (x *index) restore(c *checkpoint, offset int64) (state, error) {
 // recall sets the name and the clan of p to the last that its latest stay had. That stay, s, is
 // closed.
 func (p *player) recall(s *stay) {
-	if n := len(s.names); n > 0 {
-		p.name, p.named = s.names[n-1], true
+	if n := len(s.Names); n > 0 {
+		p.name, p.named = s.Names[n-1], true
 	}
-	if s.clan != nil {
-		p.clan, p.hasClan = *s.clan, true
+	if s.Clan != nil {
+		p.clan, p.hasClan = *s.Clan, true
 	}
 }
 
@@ -111,7 +111,7 @@ func (p *player) recall(s *stay) {
 func (x *index) sortStays() {
 	x.byClient = map[int32][]int32{}
 	for i := range x.stays {
-		cid := x.stays[i].cid
+		cid := x.stays[i].CID
 		x.byClient[cid] = append(x.byClient[cid], int32(i))
 	}
 }
@@ -185,8 +185,8 @@ func (t *texts) code(c indexfile.Codec, s *string) {
 		c.W.Count(t.id(*s))
 		return
 	}
-	if i := c.R.Uint(math.MaxInt32); i < uint64(len(t.list)) {
-		*s = t.list[i]
+	if i := c.R.Uint(math.MaxInt32); i < uint64(len(t.List)) {
+		*s = t.List[i]
 	} else {
 		c.R.Fail("no text %d", i)
 	}

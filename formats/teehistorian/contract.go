@@ -97,7 +97,7 @@ func summary(_ context.Context, rec formats.Recording, found formats.Index) (for
 	}
 	var names []string
 	for _, stay := range x.stays {
-		names = append(names, stay.names...)
+		names = append(names, stay.Names...)
 	}
 	s.AddPlayers(names)
 	s.Runners = x.runners(formats.MaxRuns)
@@ -140,12 +140,12 @@ func (x *index) connections() formats.Details {
 	var ids []formats.Details
 	var words []string
 	for _, s := range x.stays {
-		if len(s.connection) > 0 {
+		if len(s.Connection) > 0 {
 			name := "?"
 			if n := s.name(); n != nil {
 				name = *n
 			}
-			id := uuid.UUID(s.connection).String()
+			id := uuid.UUID(s.Connection).String()
 			ids = append(ids, formats.Details{{Key: "player", Value: name}, {Key: "id", Value: id}})
 			words = append(words, name+" "+id)
 		}
@@ -176,7 +176,7 @@ func (x *index) runners(most int) []formats.Runner {
 		n := &list[i]
 		if n.stay != last {
 			last = n.stay
-			runners = append(runners, formats.Runner{Names: x.stays[last].names})
+			runners = append(runners, formats.Runner{Names: x.stays[last].Names})
 		}
 		one := formats.Run{Tick: n.tick, TimeMS: int64(n.time) * tickMS}
 		if n.number > 0 {
@@ -221,7 +221,7 @@ func indexJSON(x *index, h *header) *indexDocument {
 		},
 		Totals: totals{
 			Ticks: x.tickCount(), Records: x.records, Bytes: x.bytes, Players: len(x.stays),
-			Anomalies: x.anomalies, Events: x.counts.byName(),
+			Anomalies: x.anomalies, Events: x.events(),
 		},
 		Chunks: make([]chunkEntry, len(x.chunks)), Problems: x.problemList(),
 	}
@@ -230,23 +230,20 @@ func indexJSON(x *index, h *header) *indexDocument {
 	}
 	for i := range x.chunks {
 		c := &x.chunks[i]
-		d.Chunks[i] = chunkEntry{i, c.first, c.last, c.count, c.offset, c.size, c.size}
+		d.Chunks[i] = chunkEntry{i, c.First, c.Last, c.Count, c.offset, c.Size, c.Size}
 	}
 	if n := len(x.chunks); n > 0 {
-		d.Totals.FirstTick, d.Totals.LastTick = &x.chunks[0].first, &x.chunks[n-1].last
-		d.Totals.DurationMS = new(int64(x.chunks[n-1].last) * tickMS)
+		d.Totals.FirstTick, d.Totals.LastTick = &x.chunks[0].First, &x.chunks[n-1].Last
+		d.Totals.DurationMS = new(int64(x.chunks[n-1].Last) * tickMS)
 	}
 	return d
 }
 
-// byName returns the counts of all events that occur.
-func (c *counts) byName() map[string]int64 {
+// events returns the counts of all events that occur.
+func (x *index) events() map[string]int64 {
 	m := map[string]int64{}
-	for event, n := range c.extensions {
-		m[event] = n
-	}
-	for i, event := range eventNames {
-		if n := c.kinds[i]; n > 0 {
+	for i, event := range eventWords {
+		if n := x.counts[i]; n > 0 {
 			m[event] = n
 		}
 	}
@@ -278,9 +275,9 @@ type playerEntry struct {
 func (r *recording) playerEntry(i int) *playerEntry {
 	s := r.idx.stays[i]
 	e := &playerEntry{
-		Dir: r.dirs[i], CID: s.cid, Name: s.name(), Clan: s.clan, Protocol: s.protocol.text(), Names: s.names, Version: s.version, VersionStr: s.versionStr,
-		FirstTick: s.first, JoinTick: s.join, DropTick: s.drop, DropReason: s.reason, Lives: s.lives,
-		Positions: s.rows[positionTable], Inputs: s.rows[inputTable], Commands: s.rows[commandTable],
+		Dir: r.dirs[i], CID: s.CID, Name: s.name(), Clan: s.Clan, Protocol: s.Protocol.text(), Names: s.Names, Version: s.Version, VersionStr: s.VersionStr,
+		FirstTick: s.First, JoinTick: s.Join, DropTick: s.Drop, DropReason: s.Reason, Lives: s.Lives,
+		Positions: s.Rows[positionTable], Inputs: s.Rows[inputTable], Commands: s.Rows[commandTable],
 		Finishes: s.finishes,
 	}
 	if e.Names == nil {

@@ -112,7 +112,7 @@ func (d *demoRange) find(r *recording) (demoID, bool) {
 	id := demoID{first: int32(d.from), last: int32(d.to), follow: noStay, run: noRun}
 	if d.follows {
 		i := slices.Index(r.dirs, d.dir)
-		if i < 0 || x.stays[i].cid >= demo.MaxClients {
+		if i < 0 || x.stays[i].CID >= demo.MaxClients {
 			return demoID{}, false
 		}
 		id.follow = int32(i)

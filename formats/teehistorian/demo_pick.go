@@ -48,12 +48,12 @@ func pickDemo(head formats.Head, found formats.Index, q formats.DemoQuery) (d fo
 
 // isThere reports whether the stay is in the ticks of a demo.
 func (s *stay) isThere(in demoID) bool {
-	return s.first <= in.last && (s.drop == nil || *s.drop >= in.first)
+	return s.First <= in.last && (s.Drop == nil || *s.Drop >= in.first)
 }
 
 // is reports whether a stay is that of a player, who is given by a name or by a directory.
 func (r *recording) is(stay int32, player string) bool {
-	return r.dirs[stay] == player || slices.Contains(r.idx.stays[stay].names, player)
+	return r.dirs[stay] == player || slices.Contains(r.idx.stays[stay].Names, player)
 }
 
 // whoPlays returns the stay of a player in the ticks of a demo. A name that is a directory means

@@ -39,10 +39,10 @@ func (r *recording) runs() []run {
 // demo have the number 0.
 func (r *recording) finishes() (list []run) {
 	for _, f := range r.idx.finishes {
-		if f.stay == noStay {
+		if f.Stay == noStay {
 			continue
 		}
-		n := run{stay: f.stay, tick: f.tick, time: f.time}
+		n := run{stay: f.Stay, tick: f.Tick, time: f.Time}
 		if r.isShown(n.stay) && r.hasDemo(&n) {
 			n.number = 1
 		}
@@ -68,7 +68,7 @@ func (r *recording) finishes() (list []run) {
 
 // isShown reports whether demos show the client of a stay, which may be noStay.
 func (r *recording) isShown(stay int32) bool {
-	return stay != noStay && r.idx.stays[stay].cid < demo.MaxClients
+	return stay != noStay && r.idx.stays[stay].CID < demo.MaxClients
 }
 
 // maxRun bounds the ticks of the demo of a run: seven days. Each takes a byte at least, and a few
@@ -119,7 +119,7 @@ func (r *recording) runTicks(n *run) (first, last int32) {
 	if len(r.idx.chunks) == 0 {
 		return 0, 0
 	}
-	from := max(n.began()-beforeRun, int64(r.idx.firstTick()), int64(r.idx.stays[n.stay].first))
+	from := max(n.began()-beforeRun, int64(r.idx.firstTick()), int64(r.idx.stays[n.stay].First))
 	to := min(int64(n.tick)+afterRun, int64(r.idx.lastTick()))
 	return int32(min(from, math.MaxInt32)), int32(to)
 }
@@ -136,7 +136,7 @@ func (r *recording) runShot(ctx context.Context, h *header, n *run) (*shot, erro
 		return nil, err
 	}
 	state := &f.cur.state
-	p := state.lookup(r.idx.stays[n.stay].cid)
+	p := state.lookup(r.idx.stays[n.stay].CID)
 	if p == nil || p.stay != n.stay || !p.open && !p.alive || p.team == 0 {
 		return s, nil
 	}
@@ -152,14 +152,14 @@ func (r *recording) runShot(ctx context.Context, h *header, n *run) (*shot, erro
 // markers returns the markers of a demo of these ticks: finishes of clients that demos show.
 func (r *recording) markers(first, last int32) (markers []int32) {
 	list := r.idx.finishes
-	from := sort.Search(len(list), func(i int) bool { return list[i].tick >= first })
+	from := sort.Search(len(list), func(i int) bool { return list[i].Tick >= first })
 	for _, f := range list[from:] {
 		n := len(markers)
-		if f.tick > last || n == demo.MaxMarkers {
+		if f.Tick > last || n == demo.MaxMarkers {
 			break
 		}
-		if r.isShown(f.stay) && (n == 0 || f.tick >= markers[n-1]+demo.TicksPerSecond) {
-			markers = append(markers, f.tick)
+		if r.isShown(f.Stay) && (n == 0 || f.Tick >= markers[n-1]+demo.TicksPerSecond) {
+			markers = append(markers, f.Tick)
 		}
 	}
 	return markers

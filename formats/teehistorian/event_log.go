@@ -27,20 +27,20 @@ func appendTwoDigits(b []byte, n int64) []byte {
 // A logLine is a line of events.txt. It lacks the names of its stays, which are known only at the
 // end.
 type logLine struct {
-	tick int32
-	who  who
-	text []byte // after a space, without a newline
-	with *who   // with whom the text ends; nil: nobody
+	Tick int32
+	Who  who
+	Text []byte // after a space, without a newline
+	With *who   // with whom the text ends; nil: nobody
 }
 
 // A who stands for the directory of a stay, or for a word in its place.
 type who struct {
-	stay int32 // noStay: word
-	word string
+	Stay int32 // noStay: word
+	Word string
 }
 
 // nobody is for lines about no client.
-var nobody = who{stay: noStay}
+var nobody = who{Stay: noStay}
 
 // A logWriter writes lines of events.txt.
 type logWriter struct {
@@ -50,22 +50,22 @@ type logWriter struct {
 
 // append appends a line.
 func (w *logWriter) append(b []byte, l *logLine) []byte {
-	b = jsonenc.AppendInt(b, l.tick)
+	b = jsonenc.AppendInt(b, l.Tick)
 	b = append(b, ' ')
-	b = appendClock(b, int64(l.tick))
+	b = appendClock(b, int64(l.Tick))
 	b = append(b, ' ')
-	b = w.appendTime(b, l.tick)
+	b = w.appendTime(b, l.Tick)
 	return append(w.appendText(b, l), '\n')
 }
 
 // appendText appends the part of a line after the times, with a space before it.
 func (w *logWriter) appendText(b []byte, l *logLine) []byte {
-	if l.who != nobody {
-		b = w.appendWho(append(b, ' '), l.who, l.tick)
+	if l.Who != nobody {
+		b = w.appendWho(append(b, ' '), l.Who, l.Tick)
 	}
-	b = append(b, l.text...)
-	if l.with != nil {
-		b = w.appendWho(append(b, ' '), *l.with, l.tick)
+	b = append(b, l.Text...)
+	if l.With != nil {
+		b = w.appendWho(append(b, ' '), *l.With, l.Tick)
 	}
 	return b
 }
@@ -80,10 +80,10 @@ func (w *logWriter) appendTime(b []byte, tick int32) []byte {
 }
 
 func (w *logWriter) appendWho(b []byte, of who, tick int32) []byte {
-	if of.stay == noStay {
-		return append(b, of.word...)
+	if of.Stay == noStay {
+		return append(b, of.Word...)
 	}
-	return append(b, w.who(of.stay, tick)...)
+	return append(b, w.who(of.Stay, tick)...)
 }
 
 // nameDelay is how many ticks after a line of events.txt its stay may still get the name for that
@@ -94,7 +94,7 @@ const nameDelay = 1500
 // who returns the stay that e counts for, or the id.
 func (e *event) who(cid int32) who {
 	if e.stay != noStay {
-		return who{stay: e.stay}
+		return who{Stay: e.stay}
 	}
 	return who{noStay, idText(cid)}
 }
@@ -112,7 +112,7 @@ var commandSources = map[int32]string{-1: "server", -2: "map", -3: "config"}
 // who returns the latest stay of a client id, or the id.
 func (s *state) who(cid int32) who {
 	if p := s.lookup(cid); p != nil && p.stay != noStay {
-		return who{stay: p.stay}
+		return who{Stay: p.stay}
 	}
 	return who{noStay, idText(cid)}
 }
@@ -120,27 +120,27 @@ func (s *state) who(cid int32) who {
 // logLine returns the line of e in events.txt (docs/tree/teehistorian.md section 9), if it has one.
 // No record has two. The text reuses buf.
 func (s *state) logLine(e *event, buf []byte) (logLine, bool) {
-	l := logLine{tick: e.tick, who: e.who(e.cid), text: buf[:0]}
+	l := logLine{Tick: e.tick, Who: e.who(e.cid), Text: buf[:0]}
 	switch e.kind {
 	case finish:
-		l.who, l.text = nobody, append(l.text, " end"...)
+		l.Who, l.Text = nobody, append(l.Text, " end"...)
 	case join:
-		l.text = append(l.text, " joined"...)
+		l.Text = append(l.Text, " joined"...)
 	case drop:
-		l.text = append(l.text, " left"...)
+		l.Text = append(l.Text, " left"...)
 		if len(e.data) > 0 {
-			l.text = appendQuoted(append(l.text, ' '), cleanText(e.data))
+			l.Text = appendQuoted(append(l.Text, ' '), cleanText(e.data))
 		}
 	case consoleCommand:
-		l.text = appendTyped(append(l.text, " ran "...), e)
+		l.Text = appendTyped(append(l.Text, " ran "...), e)
 	case netMessage:
 		if e.renamed {
-			l.text = appendQuoted(append(l.text, " is called "...), e.player.name)
+			l.Text = appendQuoted(append(l.Text, " is called "...), e.player.name)
 		}
 	case extension:
 		s.extensionLine(&l, e)
 	}
-	return l, len(l.text) > 0
+	return l, len(l.Text) > 0
 }
 
 // tells reports whether an EX record is worth a line. One with missing fields is only if it is a
@@ -157,18 +157,18 @@ func (s *state) extensionLine(l *logLine, e *event) {
 	case line == "" || !e.tells():
 		return
 	case strings.HasPrefix(line, " team "):
-		l.who = nobody
+		l.Who = nobody
 	case p.typ.event == "player_switch":
-		l.who, l.with = e.who(p.num("cid1")), new(s.who(p.num("cid2")))
+		l.Who, l.With = e.who(p.num("cid1")), new(s.who(p.num("cid2")))
 	default:
-		l.who = e.who(p.num("cid"))
+		l.Who = e.who(p.num("cid"))
 	}
 	for word := range strings.SplitSeq(p.typ.line[1:], " ") {
-		l.text = append(l.text, ' ')
+		l.Text = append(l.Text, ' ')
 		if field, ok := strings.CutPrefix(word, "$"); ok {
-			l.text = appendLogged(l.text, find(p.values, field))
+			l.Text = appendLogged(l.Text, find(p.values, field))
 		} else {
-			l.text = append(l.text, word...)
+			l.Text = append(l.Text, word...)
 		}
 	}
 }

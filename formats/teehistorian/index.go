@@ -41,7 +41,7 @@ type index struct {
 	end       string
 	records   int64
 	anomalies int64
-	counts    counts
+	counts    []int64 // of the events, by their numbers
 	problems  []formats.Problem
 	chunks    []chunk
 	stays     []*stay
@@ -49,10 +49,7 @@ type index struct {
 	lines     []lineGroup
 	finishes  []finishEvent
 
-	// What the pass needs to go on when the recording has grown.
-	tail     checkpoint
-	activity []activity // of the last chunk
-
+	tail checkpoint  // at which the pass goes on when the recording has grown
 	rows rowCounters // the last chunk is not ended
 
 	texts    texts                      // of the checkpoints
@@ -60,87 +57,81 @@ type index struct {
 	decoded  atomic.Pointer[chunkTicks] // the latest; ticks are often asked for one by one
 }
 
-// counts are the numbers of events by name.
-type counts struct {
-	kinds      [12]int64 // by -kind
-	extensions map[string]int64
-}
-
 // A chunk is a stretch of records that begins with a tick.
 type chunk struct {
-	offset, size int64
-	first, last  int32 // ticks
+	offset, Size int64
+	First, Last  int32 // ticks
 	ordinal      int   // ticks with records in all chunks before
-	count        int   // ticks with records
-	lines        int64 // size of lines/
-	weight       int   // players and teams in the checkpoint
-	ticks        []byte
-	checkpoint   checkpoint
-	activity     []byte // encoded, see readChunkActivity
+	Count        int   // ticks with records
+	Lines        int64 // size of lines/
+	Weight       int   // players and teams in the checkpoint
+	Ticks        []byte
+	Checkpoint   checkpoint
+	Activity     []byte // encoded, see activities
 }
 
 // A checkpoint is the state before a record.
 type checkpoint struct {
-	tick    int32 // of the decoder
-	last    int32 // of the decoder, for the tail only: where a tick begins, any great id will do
-	stays   int32 // how many have begun
-	players []byte
+	Tick    int32 // of the decoder
+	Last    int32 // of the decoder, for the tail only: where a tick begins, any great id will do
+	Stays   int32 // how many have begun
+	Players []byte
 }
 
 // A practiceChange is a TEAM_PRACTICE that changed something. There is one list for all
 // checkpoints, so that their size does not grow with the number of teams.
 type practiceChange struct {
-	offset int64
-	team   int32
-	on     bool
+	Offset int64
+	Team   int32
+	On     bool
 }
 
 // A stay is one client on one client id (docs/tree/teehistorian.md section 7).
 type stay struct {
-	cid        int32
-	firstChunk int32 // its rows lie in the chunks from here to lastChunk; -1: it has none
-	lastChunk  int32
+	CID        int32
+	FirstChunk int32 // its rows lie in the chunks from here to lastChunk; -1: it has none
+	LastChunk  int32
 
-	named      int32 // tick of the first of names
-	first      int32
-	join, drop *int32 // nil: there is none
-	protocol   protocol
+	Named      int32 // tick of the first of names
+	First      int32
+	Join, Drop *int32 // nil: there is none
+	Protocol   protocol
 
-	names      []string
-	clan       *string
-	version    *int32
-	versionStr *string
-	connection []byte // the UUID that the client gave of it, nil if it gave none
-	reason     *string
-	lives      int64
+	Names      []string
+	Clan       *string
+	Version    *int32
+	VersionStr *string
+	Connection []byte // the UUID that the client gave of it, nil if it gave none
+	Reason     *string
+	Lives      int64
 	finishes   []finishTime // those of the index that count for it
-	rows       [tables]int64
-	bytes      [tables]int64 // without the first line
+	Rows       [tables]int64
+	Bytes      [tables]int64 // without the first line
 }
 
 // name returns what the stay is called last, nil if it has no name.
 func (s *stay) name() *string {
-	if len(s.names) == 0 {
+	if len(s.Names) == 0 {
 		return nil
 	}
-	return &s.names[len(s.names)-1]
+	return &s.Names[len(s.Names)-1]
 }
 
 // firstTick returns the first tick with records; there is one.
-func (x *index) firstTick() int32 { return x.chunks[0].first }
+func (x *index) firstTick() int32 { return x.chunks[0].First }
 
 // lastTick returns the last tick with records; there is one.
-func (x *index) lastTick() int32 { return x.chunks[len(x.chunks)-1].last }
+func (x *index) lastTick() int32 { return x.chunks[len(x.chunks)-1].Last }
 
 // leaves returns the last tick of a stay.
 func (x *index) leaves(stay int) int64 {
 	s := x.stays[stay]
-	if s.drop != nil {
-		return int64(*s.drop)
+	if s.Drop != nil {
+		return int64(*s.Drop)
 	}
-	list := x.byClient[s.cid]
+	list := x.byClient[s.CID]
 	if i, _ := slices.BinarySearch(list, int32(stay)); i+1 < len(list) {
-		return int64(x.stays[list[i+1]].first)
+		return int64(x.stays[list[i+1]].First)
 	}
 	return int64(x.lastTick())
 }
@@ -148,25 +139,25 @@ func (x *index) leaves(stay int) int64 {
 // positions is how many rows there are of positions.
 func (x *index) positions() (n int64) {
 	for _, s := range x.stays {
-		n += s.rows[positionTable]
+		n += s.Rows[positionTable]
 	}
 	return n
 }
 
 // A finishEvent is a PLAYER_FINISH or a TEAM_FINISH.
 type finishEvent struct {
-	tick, time int32
-	stay       int32 // or noStay
-	id         int32 // of the client, or of the team
-	name       int   // number of the text with the name of the client, from 1 on; 0: none
-	team       bool
+	Tick, Time int32
+	Stay       int32 // or noStay
+	ID         int32 // of the client, or of the team
+	Name       int   // number of the text with the name of the client, from 1 on; 0: none
+	Team       bool
 }
 
 // tell adds a finish to its stay, if it has one.
 func (f *finishEvent) tell(stays []*stay) {
-	if 0 <= f.stay && int(f.stay) < len(stays) {
-		s := stays[f.stay]
-		s.finishes = append(s.finishes, finishTime{f.tick, f.time})
+	if 0 <= f.Stay && int(f.Stay) < len(stays) {
+		s := stays[f.Stay]
+		s.finishes = append(s.finishes, finishTime{f.Tick, f.Time})
 	}
 }
 
@@ -179,7 +170,7 @@ type finishTime struct {
 // An activity is what a chunk holds for one stay.
 type activity struct {
 	stay  int32
-	rows  [tables]int64 // not kept for complete chunks
+	rows  [tables]int64
 	bytes [tables]int64
 }
 
@@ -189,7 +180,7 @@ func (x *index) tickCount() int {
 		return 0
 	}
 	c := &x.chunks[len(x.chunks)-1]
-	return c.ordinal + c.count
+	return c.ordinal + c.Count
 }
 
 // chunkTicks are the ticks of one chunk.
@@ -204,7 +195,7 @@ func (x *index) ticksOf(k int) []int32 {
 		return d.ticks
 	}
 	c := &x.chunks[k]
-	ticks, _ := decodeTicks(c.ticks, c.first, c.count) // checked when the index was loaded
+	ticks, _ := decodeTicks(c.Ticks, c.First, c.Count) // checked when the index was loaded
 	x.decoded.Store(&chunkTicks{k, ticks})
 	return ticks
 }
@@ -220,7 +211,7 @@ func (x *index) span() (first, last int64) {
 	if len(x.chunks) == 0 {
 		return 0, -1
 	}
-	return int64(x.chunks[0].first), int64(x.chunks[len(x.chunks)-1].last)
+	return int64(x.chunks[0].First), int64(x.chunks[len(x.chunks)-1].Last)
 }
 
 // spans reports whether tick t lies between the first and the last tick with records.
@@ -231,7 +222,7 @@ func (x *index) spans(t int64) bool {
 
 // searchTick returns the first tick with records, as counted by tickNumber, that is t or later.
 func (x *index) searchTick(t int64) int {
-	k := sort.Search(len(x.chunks), func(k int) bool { return int64(x.chunks[k].last) >= t })
+	k := sort.Search(len(x.chunks), func(k int) bool { return int64(x.chunks[k].Last) >= t })
 	if k == len(x.chunks) {
 		return x.tickCount()
 	}
@@ -241,7 +232,7 @@ func (x *index) searchTick(t int64) int {
 
 // chunkOf returns the last chunk that does not begin after t.
 func (x *index) chunkOf(t int32) int {
-	return sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].first > t }) - 1
+	return sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].First > t }) - 1
 }
 
 // chunkStart returns the offset at which chunk k begins; after the last, that at which the records
@@ -265,8 +256,8 @@ func (x *index) chunkAt(off int64) (int, bool) {
 func (x *index) stateAt(k int, version1 bool) (state, decoder, error) {
 	c := &x.chunks[k]
 	dec := newDecoder(version1)
-	dec.tick = c.checkpoint.tick
-	s, err := x.restore(&c.checkpoint, c.offset)
+	dec.tick = c.Checkpoint.Tick
+	s, err := x.restore(&c.Checkpoint, c.offset)
 	return s, dec, err
 }
 
@@ -288,9 +279,9 @@ func (x *index) dirs(safe func(string) string) []string {
 	next := map[string]int{} // where to look for a free number
 	for i := range x.stays {
 		s := x.stays[i]
-		base := idText(s.cid)
-		if len(s.names) > 0 {
-			base += "-" + safe(s.names[0])
+		base := idText(s.CID)
+		if len(s.Names) > 0 {
+			base += "-" + safe(s.Names[0])
 		}
 		dir := base
 		for n := max(next[base], 2); taken[dir]; n++ {

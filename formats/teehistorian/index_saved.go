@@ -1,7 +1,6 @@
 package teehistorian
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -10,24 +9,6 @@ import (
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
-)
-
-// The saved index. The comment of each function has the layout that it writes and reads. Numbers
-// are varints unless it says otherwise. "text", "blob", "bool" and "[…]", a value that may be
-// missing, are those of indexfile.
-
-// The fewest bytes that an element of each list takes, by the layouts below.
-const (
-	minExtension = 1 + 1
-	minText      = 1
-	minStay      = 15 + 2*tables
-	minFinish    = 1 + 1 + 1 + 1 + 1 + 1
-	minPractice  = 1 + 1 + 1
-	minChunk     = 6 + 1 + minCheckpoint + 1
-	minActivity  = 1 + 2*tables
-	minLines     = 1 + 1
-
-	minCheckpoint = 1 + 1 + 1
 )
 
 // Append appends the saved form of an index.
@@ -41,8 +22,8 @@ func decodeIndex(b []byte) (*index, error) {
 	for i := range x.chunks {
 		c := &x.chunks[i]
 		c.offset, c.ordinal = offset, ordinal
-		offset += c.size
-		ordinal += c.count
+		offset += c.Size
+		ordinal += c.Count
 	}
 	for i := range x.finishes {
 		x.finishes[i].tell(x.stays)
@@ -51,157 +32,35 @@ func decodeIndex(b []byte) (*index, error) {
 	return x, err
 }
 
-// code writes or reads an index.
-//
-//	| start | bytes | end text | records | anomalies | kinds × 12 |
-//	| count | extension … | count | problem … | count | text … | settled texts |
-//	| count | stay … |
-//	| count | practice change … | count | lines … | count | chunk … | count | finish … |
-//	| tail checkpoint | last zigzag | count | activity … |
-//
-// extension: | event text | number |
-// practice change: | offset | team zigzag | on bool |
-// lines: | size | packed blob |
-// finish: | tick | time zigzag | stay zigzag | id zigzag | name | team bool |
+// code writes or reads an index: its values, of which structs have their exported fields, then the
+// rows of its tables.
 func (x *index) code(c indexfile.Codec) {
-	c.Values(&x.start, &x.bytes, &x.end, &x.records, &x.anomalies)
-	codeSizes(c, x.counts.kinds[:])
-	x.counts.code(c)
-	c.Problems(&x.problems)
-	indexfile.List(c, &x.texts.list, minText, func(s *string) { c.Values(s) })
-	indexfile.Uint(c, &x.texts.settled, len(x.texts.list))
-	shared := interner{}
-	indexfile.List(c, &x.stays, minStay, func(s **stay) {
-		if c.R != nil {
-			*s = &stay{}
-		}
-		(*s).code(c, shared)
-	})
-	indexfile.List(c, &x.practice, minPractice, func(p *practiceChange) { c.Values(&p.offset, &p.team, &p.on) })
-	indexfile.List(c, &x.lines, minLines, func(g *lineGroup) { c.Values(&g.size, &g.packed) })
-	indexfile.List(c, &x.chunks, minChunk, func(k *chunk) { k.code(c) })
-	indexfile.List(c, &x.finishes, minFinish, func(f *finishEvent) {
-		codeTick(c, &f.tick)
-		c.Values(&f.time, &f.stay, &f.id, &f.name, &f.team)
-	})
-	x.tail.code(c)
-	c.Values(&x.tail.last)
-	indexfile.List(c, &x.activity, minActivity, func(a *activity) {
-		codeTick(c, &a.stay)
-		codeSizes(c, a.rows[:])
-		codeSizes(c, a.bytes[:])
-	})
+	for _, v := range []any{
+		&x.start, &x.bytes, &x.end, &x.records, &x.anomalies, &x.counts, &x.problems, &x.texts, &x.stays, &x.practice,
+		&x.lines, &x.chunks, &x.finishes, &x.tail,
+	} {
+		c.Whole(v)
+	}
 	for t := range x.rows {
 		rowcount.Code(c, &x.rows[t], rowColumns[t])
 	}
 }
 
-func codeSizes(c indexfile.Codec, list []int64) {
-	for i := range list {
-		c.Values(&list[i])
+// code writes or reads what a chunk holds for a stay.
+func (a *activity) code(c indexfile.Codec) {
+	indexfile.Uint(c, &a.stay, math.MaxInt32)
+	for t := range tables {
+		indexfile.Uint(c, &a.rows[t], math.MaxInt64)
+		indexfile.Uint(c, &a.bytes[t], math.MaxInt64)
 	}
 }
 
-// codeTick writes or reads a number of 31 bits, such as a tick.
-func codeTick(c indexfile.Codec, v *int32) { indexfile.Uint(c, v, math.MaxInt32) }
-
-// code writes or reads the counts of extensions.
-func (n *counts) code(c indexfile.Codec) {
-	events := slices.Sorted(maps.Keys(n.extensions))
-	if c.R != nil {
-		n.extensions = map[string]int64{}
-	}
-	indexfile.List(c, &events, minExtension, func(event *string) {
-		count := n.extensions[*event]
-		if c.Values(event, &count); c.R != nil {
-			n.extensions[*event] = count
-		}
-	})
-}
-
-// code of a stay:
-//
-//	| cid | first chunk zigzag | last chunk zigzag | protocol | count | name text … | named |
-//	| [clan text] | [version zigzag] | [version text] | connection blob | first |
-//	| [join zigzag] | [drop zigzag] | [reason text] | lives | rows × tables | bytes × tables |
-func (s *stay) code(c indexfile.Codec, shared interner) {
-	text := func(s *string) {
-		if c.Values(s); c.R != nil {
-			*s = shared.text(*s)
-		}
-	}
-	number := func(v *int32) { c.Values(v) }
-	indexfile.Uint(c, &s.cid, maxClients-1)
-	c.Values(&s.firstChunk, &s.lastChunk)
-	indexfile.Uint(c, &s.protocol, math.MaxUint8)
-	indexfile.List(c, &s.names, minText, text)
-	codeTick(c, &s.named)
-	indexfile.Optional(c, &s.clan, text)
-	indexfile.Optional(c, &s.version, number)
-	indexfile.Optional(c, &s.versionStr, text)
-	if c.Values(&s.connection); c.R != nil && len(s.connection) != 0 && len(s.connection) != len(uuid.UUID{}) {
-		c.R.Fail("a connection of %d bytes", len(s.connection))
-	}
-	codeTick(c, &s.first)
-	indexfile.Optional(c, &s.join, number)
-	indexfile.Optional(c, &s.drop, number)
-	indexfile.Optional(c, &s.reason, text)
-	c.Values(&s.lives)
-	codeSizes(c, s.rows[:])
-	codeSizes(c, s.bytes[:])
-}
-
-// code of a chunk:
-//
-//	| size | first tick | last tick | count | lines | weight | ticks blob | checkpoint | activity blob |
-func (k *chunk) code(c indexfile.Codec) {
-	c.Values(&k.size)
-	codeTick(c, &k.first)
-	codeTick(c, &k.last)
-	c.Values(&k.count, &k.lines, &k.weight, &k.ticks)
-	k.checkpoint.code(c)
-	c.Values(&k.activity)
-	if c.W != nil {
-		return
-	}
-	ticks, ok := decodeTicks(k.ticks, k.first, k.count)
-	if !ok || len(ticks) == 0 || ticks[0] != k.first || ticks[len(ticks)-1] != k.last || !slices.IsSorted(ticks) {
-		c.R.Fail("the ticks of a chunk")
-	}
-}
-
-// code of a checkpoint:
-//
-//	| tick | stays | players blob, see writePlayers |
-func (p *checkpoint) code(c indexfile.Codec) {
-	codeTick(c, &p.tick)
-	codeTick(c, &p.stays)
-	c.Values(&p.players)
-}
-
-// writeChunkActivity writes what a chunk holds for its stays, in ascending order, up to the end:
-//
-//	| stay - stay before | bytes × tables |
-func writeChunkActivity(w *indexfile.Writer, list []activity) {
-	last := int32(0)
-	for i := range list {
-		a := &list[i]
-		w.Uint(uint64(a.stay - last))
-		last = a.stay
-		codeSizes(indexfile.Codec{W: w}, a.bytes[:])
-	}
-}
-
-// readChunkActivity appends what writeChunkActivity wrote to list.
-func readChunkActivity(list []activity, b []byte) ([]activity, error) {
-	r := indexfile.NewReader(name, b)
-	last := uint64(0)
+// activities appends what a chunk holds for its stays, in ascending order, to list.
+func (k *chunk) activities(list []activity) ([]activity, error) {
+	r := indexfile.NewReader(name, k.Activity)
 	for r.Len() > 0 {
-		var a activity
-		last += r.Uint(math.MaxInt32)
-		a.stay = int32(last)
-		codeSizes(indexfile.Codec{R: r}, a.bytes[:])
-		list = append(list, a)
+		list = append(list, activity{})
+		list[len(list)-1].code(indexfile.Codec{R: r})
 	}
 	return list, r.Err()
 }
@@ -211,19 +70,19 @@ func (x *index) Memory() int64 {
 	n := 0
 	for i := range x.chunks {
 		c := &x.chunks[i]
-		n += len(c.ticks) + len(c.checkpoint.players) + len(c.activity) + 160
+		n += len(c.Ticks) + len(c.Checkpoint.Players) + len(c.Activity) + 160
 	}
 	for i := range x.stays {
-		n += 296 + 16*len(x.stays[i].names) + 8*cap(x.stays[i].finishes)
+		n += 296 + 16*len(x.stays[i].Names) + 8*cap(x.stays[i].finishes)
 	}
-	for _, s := range x.texts.list {
+	for _, s := range x.texts.List {
 		n += 3*len(s) + 64 // there, in the map and in a stay
 	}
 	for _, t := range x.rows {
 		n += int(t.Cost())
 	}
 	for i := range x.lines {
-		n += len(x.lines[i].packed) + 48
+		n += len(x.lines[i].Packed) + 48
 	}
 	return int64(n + 96*len(x.problems) + 24*len(x.practice) + 32*cap(x.finishes))
 }
@@ -236,12 +95,14 @@ const maxSize = 1 << 40
 // that no other code needs to doubt them.
 func (x *index) check(size int64) error {
 	switch {
-	case x.bytes < x.start, size != formats.UnknownSize && x.bytes > size:
+	case x.start < 0, x.bytes < x.start, size != formats.UnknownSize && x.bytes > size:
 		return x.wrong("the end")
 	case x.end != endFinished && x.end != endUnfinished && x.end != endCut && x.end != endDamaged:
 		return x.wrong("how the records end")
-	case len(x.stays) > 2*maxStays || int(x.tail.stays) != len(x.stays):
+	case len(x.stays) > 2*maxStays || int(x.tail.Stays) != len(x.stays):
 		return x.wrong("the number of stays")
+	case len(x.counts) != len(eventWords) || uint(x.texts.Settled) > uint(len(x.texts.List)):
+		return x.wrong("a number of names")
 	}
 	for _, t := range x.rows {
 		if t.Chunks() != max(len(x.chunks), 1) {
@@ -253,11 +114,17 @@ func (x *index) check(size int64) error {
 			return x.wrong("the place of a problem")
 		}
 	}
-	for i := range x.finishes {
-		f := &x.finishes[i]
-		if f.stay < noStay || int(f.stay) >= len(x.stays) || f.name > x.texts.settled || i > 0 && f.tick < x.finishes[i-1].tick {
+	for _, g := range x.lines {
+		if uint64(g.Size) > maxSize {
+			return x.wrong("the length of lines")
+		}
+	}
+	tick := int32(0)
+	for _, f := range x.finishes {
+		if f.Stay < noStay || int(f.Stay) >= len(x.stays) || f.Name > x.texts.Settled || f.Tick < tick {
 			return x.wrong("a finish")
 		}
+		tick = f.Tick
 	}
 	if err := x.checkChunks(); err != nil {
 		return err
@@ -275,17 +142,17 @@ func (x *index) checkChunks() error {
 	for i := range x.chunks {
 		c := &x.chunks[i]
 		switch {
-		case c.size <= 0 || c.size > x.bytes-offset:
+		case c.Size <= 0 || c.Size > x.bytes-offset:
 			return x.wrong("the size of a chunk")
-		case c.first <= tick, c.count <= 0, int64(c.count) > c.size:
+		case c.First <= tick, c.Count <= 0, int64(c.Count) > c.Size, !c.hasTicks():
 			return x.wrong("the ticks of a chunk")
-		case c.lines > maxSize:
+		case uint64(c.Lines) > maxSize, c.Weight < 0:
 			return x.wrong("the length of what a chunk shows")
 		}
-		if err := x.checkCheckpoint(&c.checkpoint, stays, texts{list: x.texts.list[:x.texts.settled]}); err != nil {
+		if err := x.checkCheckpoint(&c.Checkpoint, stays, texts{List: x.texts.List[:x.texts.Settled]}); err != nil {
 			return err
 		}
-		offset, tick, stays = offset+c.size, c.last, c.checkpoint.stays
+		offset, tick, stays = offset+c.Size, c.Last, c.Checkpoint.Stays
 	}
 	if len(x.chunks) > 0 && offset != x.bytes {
 		return x.wrong("the end of the last chunk")
@@ -293,15 +160,21 @@ func (x *index) checkChunks() error {
 	return x.checkCheckpoint(&x.tail, stays, x.texts)
 }
 
+// hasTicks reports whether the ticks are possible.
+func (k *chunk) hasTicks() bool {
+	ticks, ok := decodeTicks(k.Ticks, k.First, k.Count)
+	return ok && ticks[0] == k.First && ticks[len(ticks)-1] == k.Last && slices.IsSorted(ticks)
+}
+
 // checkCheckpoint checks a checkpoint that comes after so many stays and refers to these texts.
 func (x *index) checkCheckpoint(c *checkpoint, stays int32, texts texts) error {
-	if c.stays < stays || int(c.stays) > len(x.stays) {
+	if c.Tick < 0 || c.Stays < stays || int(c.Stays) > len(x.stays) {
 		return x.wrong("the stays of a checkpoint")
 	}
-	r := indexfile.NewReader(name, c.players)
+	r := indexfile.NewReader(name, c.Players)
 	for r.Len() > 0 {
 		p := player{cid: int32(r.Uint(maxClients - 1)), stay: noStay}
-		if list := x.byClient[p.cid]; len(list) > 0 && list[0] < c.stays {
+		if list := x.byClient[p.cid]; len(list) > 0 && list[0] < c.Stays {
 			p.stay = list[0]
 		}
 		p.code(indexfile.Codec{R: r}, &texts)
@@ -311,56 +184,37 @@ func (x *index) checkCheckpoint(c *checkpoint, stays int32, texts texts) error {
 
 // checkStays compares the totals of the stays with the sums over all chunks.
 func (x *index) checkStays() error {
-	sums := make([][tables]int64, len(x.stays))
+	sums := make([]activity, len(x.stays))
 	var list []activity
 	for i := range x.chunks {
-		c := &x.chunks[i]
 		var err error
-		if list, err = readChunkActivity(list[:0], c.activity); err != nil {
+		if list, err = x.chunks[i].activities(list[:0]); err != nil {
 			return err
 		}
 		last := int32(-1)
-		for k := range list {
-			a := &list[k]
+		for _, a := range list {
 			if a.stay <= last || int(a.stay) >= len(x.stays) {
 				return x.wrong("the activity of a stay")
 			}
 			last = a.stay
-			s := x.stays[a.stay]
-			if i < int(s.firstChunk) || i > int(s.lastChunk) {
+			if s := x.stays[a.stay]; i < int(s.FirstChunk) || i > int(s.LastChunk) {
 				return x.wrong("the chunks of a stay")
 			}
-			for t, n := range a.bytes {
-				if n > maxSize {
+			for t := range tables {
+				if a.bytes[t] > maxSize || a.rows[t] > a.bytes[t] {
 					return x.wrong("the length of a table")
 				}
-				sums[a.stay][t] += n
+				sums[a.stay].rows[t] += a.rows[t]
+				sums[a.stay].bytes[t] += a.bytes[t]
 			}
 		}
 	}
 	for i, s := range x.stays {
-		if sums[i] != s.bytes || s.firstChunk < -1 || s.firstChunk >= 0 && int(s.lastChunk) >= len(x.chunks) {
+		switch {
+		case uint32(s.CID) >= maxClients || len(s.Connection) != 0 && len(s.Connection) != len(uuid.UUID{}):
+			return x.wrong("the client of a stay")
+		case sums[i].rows != s.Rows || sums[i].bytes != s.Bytes || s.FirstChunk < -1 || s.FirstChunk >= 0 && int(s.LastChunk) >= len(x.chunks):
 			return x.wrong("the tables of a stay")
-		}
-	}
-	return x.checkTail()
-}
-
-// checkTail checks the activity of the last chunk, which is taken out of the stays again when the
-// recording has grown.
-func (x *index) checkTail() error {
-	last := int32(-1)
-	for i := range x.activity {
-		a := &x.activity[i]
-		if a.stay <= last || int(a.stay) >= len(x.stays) || len(x.chunks) == 0 {
-			return x.wrong("the activity of the last chunk")
-		}
-		last = a.stay
-		s := x.stays[a.stay]
-		for t := range tables {
-			if a.rows[t] > s.rows[t] || a.bytes[t] > s.bytes[t] {
-				return x.wrong("the activity of the last chunk")
-			}
 		}
 	}
 	return nil

@@ -101,7 +101,8 @@ func (l *lengths) measure(v int32) {
 func buildIndex(src io.ReaderAt, size int64, h *header) (*index, error) {
 	x := &index{start: h.start, bytes: h.start, end: endUnfinished}
 	x.chunks = make([]chunk, 0, max(size-h.start, 0)/chunkSize+1)
-	x.tail.last = newDecoder(false).last
+	x.tail.Last = newDecoder(false).last
+	x.counts = make([]int64, len(eventWords))
 	x.rows = newRowCounters()
 	return extendIndex(x, src, size, h)
 }
@@ -110,7 +111,7 @@ func buildIndex(src io.ReaderAt, size int64, h *header) (*index, error) {
 // made of.
 func extendIndex(x *index, src io.ReaderAt, size int64, h *header) (*index, error) {
 	dec := newDecoder(h.version1)
-	dec.tick, dec.last = x.tail.tick, x.tail.last
+	dec.tick, dec.last = x.tail.Tick, x.tail.Last
 	x.sortStays()
 	s, err := x.restore(&x.tail, x.bytes)
 	if err != nil {
@@ -143,7 +144,7 @@ func (b *builder) run() error {
 		if err := b.scan.next(&e.record); err != nil {
 			return b.stop(err)
 		}
-		if e.tick != b.chunk.last || !b.open {
+		if e.tick != b.chunk.Last || !b.open {
 			b.startTick(&e.record)
 		}
 		b.state.apply(e)
@@ -202,7 +203,7 @@ const (
 // yet.
 func (b *builder) startTick(r *record) {
 	if !b.open || r.offset-b.chunk.offset >= chunkSize {
-		tick := b.chunk.last
+		tick := b.chunk.Last
 		if b.open {
 			b.closeChunk(r.offset)
 			b.flushRows()
@@ -212,12 +213,12 @@ func (b *builder) startTick(r *record) {
 		}
 		b.openChunk(r, tick)
 	}
-	b.chunk.last = r.tick
+	b.chunk.Last = r.tick
 	b.tickList = append(b.tickList, r.tick)
 	if int64(r.tick) >= b.tickLimit {
 		b.measureTick(r.tick)
 	}
-	b.chunk.lines += b.tickLines
+	b.chunk.Lines += b.tickLines
 }
 
 // measureTick sets what depends on the length of the tick.
@@ -233,8 +234,8 @@ func (b *builder) measureTick(tick int32) {
 func (b *builder) openChunk(r *record, tick int32) {
 	b.open = true
 	b.chunk = chunk{
-		offset: r.offset, first: r.tick, ordinal: b.tickCount(),
-		checkpoint: b.checkpoint(tick, 0), weight: b.state.weight(),
+		offset: r.offset, First: r.tick, ordinal: b.tickCount(),
+		Checkpoint: b.checkpoint(tick, 0), Weight: b.state.weight(),
 	}
 	b.tickList = b.tickList[:0]
 }
@@ -251,54 +252,49 @@ func (s *state) weight() int { return len(s.players) + len(s.practice) }
 
 // closeChunk adds the open chunk, which ends at end.
 func (b *builder) closeChunk(end int64) {
-	b.flush()
-	b.chunk.size = end - b.chunk.offset
-	b.chunk.count = len(b.tickList)
+	b.fold()
+	b.chunk.Size = end - b.chunk.offset
+	b.chunk.Count = len(b.tickList)
 	b.scratch = appendTicks(b.scratch[:0], b.tickList)
-	b.chunk.ticks = slices.Clone(b.scratch)
+	b.chunk.Ticks = slices.Clone(b.scratch)
 	b.part.Reset()
-	writeChunkActivity(&b.part, b.activity)
-	b.chunk.activity = slices.Clone(b.part.Bytes())
+	b.flush()
+	b.chunk.Activity = slices.Clone(b.part.Bytes())
 	b.chunks = append(b.chunks, b.chunk)
 }
 
-// flush sets activity to what the open chunk holds for each stay, adds that to the stays, and
-// begins anew.
+// flush writes what the open chunk holds for each stay, adds that to the stays, and begins anew.
 func (b *builder) flush() {
-	b.fold()
-	b.activity = b.activity[:0]
 	number := int32(len(b.chunks))
-	take := func(a *activity) {
-		if a.rows == [tables]int64{} {
-			return
-		}
-		s := b.stays[a.stay]
-		if s.firstChunk < 0 {
-			s.firstChunk = number
-		}
-		s.lastChunk = number
-		for t := range a.rows {
-			s.rows[t] += a.rows[t]
-			s.bytes[t] += a.bytes[t]
-		}
-		b.activity = append(b.activity, *a)
-	}
-	for i := range b.past {
-		take(&b.past[i])
-	}
-	b.past = b.past[:0]
+	list := b.past
 	for i := range b.active {
 		a := &b.active[i].activity
-		take(a)
+		list = append(list, *a)
 		*a = activity{stay: a.stay}
 	}
-	slices.SortFunc(b.activity, func(a, b activity) int { return int(a.stay - b.stay) })
+	slices.SortFunc(list, func(a, b activity) int { return int(a.stay - b.stay) })
+	for _, a := range list {
+		if a.rows == [tables]int64{} {
+			continue
+		}
+		s := b.stays[a.stay]
+		if s.FirstChunk < 0 {
+			s.FirstChunk = number
+		}
+		s.LastChunk = number
+		for t := range tables {
+			s.Rows[t] += a.rows[t]
+			s.Bytes[t] += a.bytes[t]
+		}
+		a.code(indexfile.Codec{W: &b.part})
+	}
+	b.past = list[:0]
 }
 
 // finish closes the last chunk and keeps what is needed to go on.
 func (b *builder) finish() {
 	b.bytes = b.scan.position()
-	b.texts.settled = len(b.texts.list)
+	b.texts.Settled = len(b.texts.List)
 	b.tail = b.checkpoint(b.scan.dec.tick, b.scan.dec.last)
 	if b.open {
 		b.closeChunk(b.bytes)
@@ -306,7 +302,7 @@ func (b *builder) finish() {
 	b.flushRows()
 	b.endLines()
 	b.records = 0
-	for _, n := range b.counts.kinds {
+	for _, n := range b.counts {
 		b.records += n
 	}
 	b.sortStays()
@@ -324,19 +320,19 @@ func (b *builder) reopen() {
 	b.open = true
 	b.chunk = b.chunks[n]
 	b.chunks = b.chunks[:n]
-	b.tickList, _ = decodeTicks(b.chunk.ticks, b.chunk.first, b.chunk.count)
-	for i := range b.activity {
-		a := &b.activity[i]
+	b.tickList, _ = decodeTicks(b.chunk.Ticks, b.chunk.First, b.chunk.Count)
+	list, _ := b.chunk.activities(nil) // checked when the index was loaded
+	for _, a := range list {
 		s := b.stays[a.stay]
-		for t := range a.rows {
-			s.rows[t] -= a.rows[t]
-			s.bytes[t] -= a.bytes[t]
+		for t := range tables {
+			s.Rows[t] -= a.rows[t]
+			s.Bytes[t] -= a.bytes[t]
 		}
 	}
-	b.measureTick(b.chunk.last)
+	b.measureTick(b.chunk.Last)
 	b.grow()
-	for _, a := range b.activity {
-		p := b.state.lookup(b.stays[a.stay].cid)
+	for _, a := range list {
+		p := b.state.lookup(b.stays[a.stay].CID)
 		if p != nil && p.stay == a.stay {
 			b.active[b.state.slots[p.cid]-1].activity = a
 		} else {

@@ -166,7 +166,7 @@ func (r *recording) paths(ctx context.Context, m *formats.Outline, only int32) (
 	if only != noStay {
 		s := r.idx.stays[only]
 		list = slices.DeleteFunc(list, func(n run) bool { return n.stay != only })
-		first, last, points = max(0, int(s.firstChunk)), int(s.lastChunk), s.rows[positionTable]
+		first, last, points = max(0, int(s.FirstChunk)), int(s.LastChunk), s.Rows[positionTable]
 	}
 	held, err := formats.Charge(ctx, pointCost*min(points, maxPoints))
 	if err != nil {
@@ -255,8 +255,8 @@ func appendPath(b []byte, dir string, s *stay, i int, path *path) []byte {
 	b = append(b, `<g id="`...)
 	b = appendXML(b, dir)
 	b = fmt.Appendf(b, "\" stroke=\"%s\">\n<title>", strokeColour(float64(i)*goldenAngle))
-	if n := len(s.names); n > 0 {
-		b = appendXML(b, s.names[n-1])
+	if n := len(s.Names); n > 0 {
+		b = appendXML(b, s.Names[n-1])
 	}
 	b = append(b, "</title>\n"...)
 	for i, life := range path.lives {

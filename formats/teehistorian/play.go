@@ -20,7 +20,7 @@ func (t *tree) play() *views.Play[index] {
 		Chunks: (*index).chunkCount,
 		Chunk: func(x *index, i int) views.Stretch {
 			c := &x.chunks[i]
-			return views.Stretch{First: int64(c.first), Last: int64(c.last), Bytes: c.size}
+			return views.Stretch{First: int64(c.First), Last: int64(c.Last), Bytes: c.Size}
 		},
 	}
 }
@@ -42,14 +42,14 @@ func (t *tree) marks(ctx context.Context, x *index) (int, func(i int) play.Mark,
 	r, err := t.named(ctx)
 	return len(x.finishes), func(i int) play.Mark {
 		f := &x.finishes[i]
-		who, id := "team "+strconv.Itoa(int(f.id)), play.ID("")
-		if !f.team {
-			who = idText(f.id)
+		who, id := "team "+strconv.Itoa(int(f.ID)), play.ID("")
+		if !f.Team {
+			who = idText(f.ID)
 		}
-		if f.stay != noStay {
-			who, id = r.who(f.stay, f.tick), stayID(f.stay)
+		if f.Stay != noStay {
+			who, id = r.who(f.Stay, f.Tick), stayID(f.Stay)
 		}
-		return play.Mark{Tick: int64(f.tick), Kind: "finish", Text: play.Cut(who + " finished in " + finishClock(f.time)), ID: id}
+		return play.Mark{Tick: int64(f.Tick), Kind: "finish", Text: play.Cut(who + " finished in " + finishClock(f.Time)), ID: id}
 	}, err
 }
 
@@ -57,12 +57,12 @@ func (t *tree) marks(ctx context.Context, x *index) (int, func(i int) play.Mark,
 func (t *tree) took(_ context.Context, x *index) (int, func(i int) play.Player, error) {
 	return len(x.stays), func(i int) play.Player {
 		s := x.stays[i]
-		p := play.Player{ID: stayID(int32(i)), First: int64(s.first), Last: x.leaves(i), Finishes: len(s.finishes)}
+		p := play.Player{ID: stayID(int32(i)), First: int64(s.First), Last: x.leaves(i), Finishes: len(s.finishes)}
 		if name := s.name(); name != nil {
 			p.Name = play.Cut(*name)
 		}
-		if s.clan != nil {
-			p.Clan = play.Cut(*s.clan)
+		if s.Clan != nil {
+			p.Clan = play.Cut(*s.Clan)
 		}
 		return p
 	}, nil
@@ -222,22 +222,22 @@ func (s *scene) tell(e *event, events *views.Events) {
 	l, ok := s.cur.state.logLine(e, s.text)
 	said := ""
 	if !ok {
-		l.text, said = e.appendSaid(l.text)
+		l.Text, said = e.appendSaid(l.Text)
 	}
-	s.text = l.text
-	shown := play.Event{Tick: int64(e.tick), Kind: kind, ID: l.who.id()}
-	if l.with != nil {
-		shown.To = l.with.id()
+	s.text = l.Text
+	shown := play.Event{Tick: int64(e.tick), Kind: kind, ID: l.Who.id()}
+	if l.With != nil {
+		shown.To = l.With.id()
 	}
-	full := string(l.text)
-	l.text = []byte(play.Cut(full))
+	full := string(l.Text)
+	l.Text = []byte(play.Cut(full))
 	shown.Text = string(s.r.events.appendText(nil, &l)[1:])
 	if open := hide(kind, full); open != full {
-		l.text = []byte(play.Cut(open))
+		l.Text = []byte(play.Cut(open))
 		shown.Secret, shown.Text = shown.Text, string(s.r.events.appendText(nil, &l)[1:])
 	}
 	if said != "" {
-		shown.Say = string(l.text[len(full)-len(said):])
+		shown.Say = string(l.Text[len(full)-len(said):])
 	}
 	events.Put(shown)
 }
@@ -284,10 +284,10 @@ func (e *event) appendSaid(b []byte) (text []byte, said string) {
 
 // id is the ID of the Track of a stay, "" of what is none.
 func (w who) id() play.ID {
-	if w.stay == noStay {
+	if w.Stay == noStay {
 		return ""
 	}
-	return stayID(w.stay)
+	return stayID(w.Stay)
 }
 
 var (

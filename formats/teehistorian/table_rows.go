@@ -66,18 +66,18 @@ func (r *recording) addRow(b *columnar.Batch, table int, c *cursor, begun startT
 
 // finishRow adds a finish.
 func (x *index) finishRow(b *columnar.Batch, f *finishEvent, start startTime) {
-	b.Int64(int64(f.tick))
-	start.add(b, f.tick)
-	columnar.AddIf(b, f.stay != noStay, b.Int32, f.stay)
-	columnar.AddIf(b, !f.team, b.Int32, f.id)
-	columnar.AddIf(b, f.team, b.Int32, f.id)
-	if f.name > 0 {
-		b.Text(x.texts.list[f.name-1])
+	b.Int64(int64(f.Tick))
+	start.add(b, f.Tick)
+	columnar.AddIf(b, f.Stay != noStay, b.Int32, f.Stay)
+	columnar.AddIf(b, !f.Team, b.Int32, f.ID)
+	columnar.AddIf(b, f.Team, b.Int32, f.ID)
+	if f.Name > 0 {
+		b.Text(x.texts.List[f.Name-1])
 	} else {
 		b.Null()
 	}
-	b.Double(float64(f.time) / ticksPerSecond)
-	b.Int64(int64(f.tick) - int64(f.time))
+	b.Double(float64(f.Time) / ticksPerSecond)
+	b.Int64(int64(f.Tick) - int64(f.Time))
 }
 
 // stayRow adds a stay.
@@ -85,21 +85,21 @@ func (r *recording) stayRow(b *columnar.Batch, i int, begun startTime) {
 	s := r.idx.stays[i]
 	b.Int32(int32(i))
 	b.Text(r.dirs[i])
-	b.Int32(s.cid)
+	b.Int32(s.CID)
 	columnar.AddOptional(b, s.name(), b.Text)
-	columnar.AddOptional(b, s.clan, b.Text)
-	columnar.AddOptional(b, s.protocol.text(), b.Text)
-	columnar.AddOptional(b, s.version, b.Int32)
-	columnar.AddOptional(b, s.versionStr, b.Text)
-	b.Int64(int64(s.first))
+	columnar.AddOptional(b, s.Clan, b.Text)
+	columnar.AddOptional(b, s.Protocol.text(), b.Text)
+	columnar.AddOptional(b, s.Version, b.Int32)
+	columnar.AddOptional(b, s.VersionStr, b.Text)
+	b.Int64(int64(s.First))
 	tick := func(n int32) { b.Int64(int64(n)) }
-	columnar.AddOptional(b, s.join, tick)
-	columnar.AddOptional(b, s.drop, tick)
-	columnar.AddOptional(b, s.reason, b.Text)
-	for _, n := range [...]int64{s.lives, s.rows[positionTable], s.rows[inputTable], s.rows[commandTable]} {
+	columnar.AddOptional(b, s.Join, tick)
+	columnar.AddOptional(b, s.Drop, tick)
+	columnar.AddOptional(b, s.Reason, b.Text)
+	for _, n := range [...]int64{s.Lives, s.Rows[positionTable], s.Rows[inputTable], s.Rows[commandTable]} {
 		b.Int32(int32(min(n, math.MaxInt32)))
 	}
-	begun.add(b, s.first)
+	begun.add(b, s.First)
 }
 
 // The loops below take what most records are: differences of players that have a stay and are

@@ -140,7 +140,7 @@ func (t *tree) stayRows(ctx context.Context, x *index) (views.Rows, error) {
 func (t *tree) finishRows(_ context.Context, x *index) (views.Rows, error) {
 	return views.Rows{
 		N: len(x.finishes), Add: func(b *columnar.Batch, i int) { x.finishRow(b, &x.finishes[i], t.header.began) },
-		Chunk: func(i int) int { return x.chunkOf(x.finishes[i].tick) },
+		Chunk: func(i int) int { return x.chunkOf(x.finishes[i].Tick) },
 	}, nil
 }
 
@@ -187,10 +187,10 @@ func (t *tree) stays(dirs []string) nodes.Dir {
 
 func (t *tree) player(x *index, stay int32) nodes.Dir {
 	entries := make([]nodes.Entry, tables)
-	grows := t.Grows && len(x.stays[stay].names) > 0 // the directory of a stay without a name may get another
+	grows := t.Grows && len(x.stays[stay].Names) > 0 // the directory of a stay without a name may get another
 	for k, name := range tableNames {
 		k := table(k)
-		size := int64(len(tableHeads[k])) + x.stays[stay].bytes[k]
+		size := int64(len(tableHeads[k])) + x.stays[stay].Bytes[k]
 		entries[k] = nodes.Entry{Name: name, Grows: grows, File: nodes.Stream(size, func(ctx context.Context) (nodes.Content, error) {
 			return t.table(ctx, x, stay, k)
 		})}
@@ -210,7 +210,7 @@ func (t *tree) table(ctx context.Context, x *index, stay int32, k table) (nodes.
 	})
 	p.Add(int64(len(tableHeads[k])))
 	s := x.stays[stay]
-	for c := int(s.firstChunk); c >= 0 && c <= int(s.lastChunk); c++ {
+	for c := int(s.FirstChunk); c >= 0 && c <= int(s.LastChunk); c++ {
 		list, err := t.active.Get(ctx, c)
 		if err != nil {
 			return nil, err
@@ -229,7 +229,7 @@ func (t *tree) loadActivity(ctx context.Context, k int) ([]activity, int64, erro
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := readChunkActivity(nil, r.idx.chunks[k].activity)
+	list, err := r.idx.chunks[k].activities(nil)
 	return list, int64(cap(list)) * int64(unsafe.Sizeof(activity{})), err
 }
 

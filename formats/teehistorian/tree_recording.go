@@ -102,19 +102,19 @@ func (x *index) numbers() views.Numbers {
 // run returns the ticks of the chunk of tick i.
 func (x *index) run(i int) (first, end int) {
 	k := sort.Search(len(x.chunks), func(k int) bool { return x.chunks[k].ordinal > i }) - 1
-	return x.chunks[k].ordinal, x.chunks[k].ordinal + x.chunks[k].count
+	return x.chunks[k].ordinal, x.chunks[k].ordinal + x.chunks[k].Count
 }
 
 // chunk returns a file of chunks/.
 func (t *tree) chunk(x *index, n int) (nodes.File, error) {
 	c := &x.chunks[n]
-	return nodes.Section(t, c.offset, c.size), nil
+	return nodes.Section(t, c.offset, c.Size), nil
 }
 
 // lines returns a file of lines/. While the recording is being written, its last tick may go on.
 func (t *tree) lines(x *index, n int) (nodes.File, error) {
 	c := &x.chunks[n]
-	last, size, isLong := c.last, c.lines, c.isLong()
+	last, size, isLong := c.Last, c.Lines, c.isLong()
 	lines := func(ctx context.Context) ([]byte, error) {
 		r, err := t.get(ctx)
 		if err != nil {
@@ -146,7 +146,7 @@ func (t *tree) longTick(ctx context.Context, n int64) (nodes.Content, error) {
 		return nil, err
 	}
 	k, tick := x.chunkOf(int32(n)), int32(n)
-	if c := &x.chunks[k]; !c.isLong() || c.last != tick {
+	if c := &x.chunks[k]; !c.isLong() || c.Last != tick {
 		return nil, nil
 	}
 	return t.Text("ticks", k, t.long(k, &tick)).Open(ctx)
@@ -211,7 +211,7 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 		from = before.next
 	}
 	b, n := &block{}, r.idx.blockLen(k.chunk)
-	end := min((k.block+1)*n, r.idx.chunks[k.chunk].count)
+	end := min((k.block+1)*n, r.idx.chunks[k.chunk].Count)
 	b.next, err = r.docs(ctx, from, k.chunk, k.block*n, end, blockWindow, k.states, func(_ int32, doc []byte) error {
 		b.docs = append(b.docs, doc...)
 		b.ends = append(b.ends, len(b.docs))
@@ -228,9 +228,9 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 func (t *tree) long(k int, tick *int32) func(context.Context, *index) (*views.Text, error) {
 	return func(_ context.Context, x *index) (*views.Text, error) {
 		c := &x.chunks[k]
-		n := int((c.size + longPart - 1) / longPart)
+		n := int((c.Size + longPart - 1) / longPart)
 		return &views.Text{
-			N: n, Cost: int64(n * (stateSize + c.weight*playerSize)), Claim: c.held(),
+			N: n, Cost: int64(n * (stateSize + c.Weight*playerSize)), Claim: c.held(),
 			Make: func(ctx context.Context, i int, at any) (views.Part, error) {
 				r, err := t.get(ctx)
 				if err != nil {

@@ -39,7 +39,7 @@ func TestSizesAreRemembered(t *testing.T) {
 		t.Fatalf("%d chunks, files %v", n, first)
 	}
 	for i := range x.chunks {
-		x.chunks[i].activity = bytes.Repeat([]byte{0xff}, 16)
+		x.chunks[i].Activity = bytes.Repeat([]byte{0xff}, 16)
 	}
 	for name, size := range sizesOfStays(t, o.Dir) {
 		if size != first[name] {

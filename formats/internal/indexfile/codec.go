@@ -4,6 +4,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync"
+	"unsafe"
 
 	"recfs/formats"
 )
@@ -145,89 +147,152 @@ func Optional[V any](c Codec, v **V, each func(*V)) {
 }
 
 // Whole goes on over all that p points to: of a struct the exported fields, in their order. What is
-// read is added to the zero value.
+// read is added to the zero value. Pointers in a list are not nil.
 //
 //	bool, ints zigzag, uints, F32, Text | [n elements] | count, elements … | Blob | present bool, [value] |
-func (c Codec) Whole(p any) { c.whole(reflect.ValueOf(p).Elem()) }
+func (c Codec) Whole(p any) {
+	v := reflect.ValueOf(p)
+	layoutOf(v.Type().Elem()).code(c, v.UnsafePointer())
+}
 
-func (c Codec) whole(v reflect.Value) {
-	switch v.Kind() {
+// A layout is how the values of a type are saved. It is made once for a type, as package reflect
+// takes longer than all else.
+type layout struct {
+	code func(c Codec, p unsafe.Pointer) // p: to the value
+	size int                             // the fewest bytes that a value takes
+}
+
+var layouts sync.Map // by type
+
+// layoutOf returns the layout of a type, which has no values of the same type in it.
+func layoutOf(t reflect.Type) layout {
+	known, ok := layouts.Load(t)
+	if !ok {
+		known = makeLayout(t)
+		layouts.Store(t, known)
+	}
+	return known.(layout)
+}
+
+func makeLayout(t reflect.Type) layout {
+	switch t.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				c.whole(v.Field(i))
-			}
-		}
+		return structLayout(t)
 	case reflect.Pointer:
-		known := !v.IsNil()
-		if c.Values(&known); c.R != nil && known {
-			v.Set(reflect.New(v.Type().Elem()))
+		return pointerLayout(t)
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return plainLayout((*Writer).Blob, (*Reader).Blob)
+		}
+		return sliceLayout(t)
+	case reflect.Array:
+		each, n, size := layoutOf(t.Elem()), t.Len(), t.Elem().Size()
+		return layout{func(c Codec, p unsafe.Pointer) {
+			for i := range n {
+				each.code(c, unsafe.Add(p, i*int(size)))
+			}
+		}, n * each.size}
+	case reflect.String:
+		return plainLayout((*Writer).Text, (*Reader).shared)
+	case reflect.Bool:
+		return plainLayout((*Writer).Bool, (*Reader).Bool)
+	case reflect.Float32:
+		return plainLayout((*Writer).F32, func(r *Reader) float32 { return r.F32() })
+	case reflect.Int:
+		return signedLayout[int]()
+	case reflect.Int32:
+		return signedLayout[int32]()
+	case reflect.Int64:
+		return signedLayout[int64]()
+	case reflect.Uint8:
+		return unsignedLayout[uint8]()
+	case reflect.Uint16:
+		return unsignedLayout[uint16]()
+	case reflect.Uint32:
+		return unsignedLayout[uint32]()
+	case reflect.Uint64:
+		return unsignedLayout[uint64]()
+	}
+	panic("indexfile: no layout of " + t.String())
+}
+
+// plainLayout is that of what a Writer has a method for.
+func plainLayout[V any](write func(*Writer, V), read func(*Reader) V) layout {
+	return layout{func(c Codec, p unsafe.Pointer) { value(c, (*V)(p), write, read) }, 1}
+}
+
+func signedLayout[V int | int32 | int64]() layout {
+	return plainLayout(func(w *Writer, n V) { w.Int(int64(n)) }, func(r *Reader) V {
+		n := r.Int()
+		if int64(V(n)) != n {
+			r.Fail("%d where %T is possible", n, V(n))
+		}
+		return V(n)
+	})
+}
+
+func unsignedLayout[V uint8 | uint16 | uint32 | uint64]() layout {
+	return layout{func(c Codec, p unsafe.Pointer) { Uint(c, (*V)(p), ^V(0)) }, 1}
+}
+
+func structLayout(t reflect.Type) layout {
+	type field struct {
+		layout
+		offset uintptr
+	}
+	var fields []field
+	size := 0
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			fields = append(fields, field{layoutOf(f.Type), f.Offset})
+			size += fields[len(fields)-1].size
+		}
+	}
+	return layout{func(c Codec, p unsafe.Pointer) {
+		for i := range fields {
+			fields[i].code(c, unsafe.Add(p, fields[i].offset))
+		}
+	}, size}
+}
+
+func pointerLayout(t reflect.Type) layout {
+	to := layoutOf(t.Elem())
+	return layout{func(c Codec, p unsafe.Pointer) {
+		at := (*unsafe.Pointer)(p)
+		known := *at != nil
+		if value(c, &known, (*Writer).Bool, (*Reader).Bool); c.R != nil && known {
+			*at = reflect.New(t.Elem()).UnsafePointer()
 		}
 		if known {
-			c.whole(v.Elem())
+			to.code(c, *at)
 		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			through(c, v.Bytes(), (*Writer).Blob, (*Reader).Blob, v.SetBytes)
-		} else {
-			c.slice(v)
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			c.whole(v.Index(i))
-		}
-	case reflect.String:
-		through(c, v.String(), (*Writer).Text, (*Reader).Text, v.SetString)
-	case reflect.Bool:
-		through(c, v.Bool(), (*Writer).Bool, (*Reader).Bool, v.SetBool)
-	case reflect.Float32:
-		through(c, float32(v.Float()), (*Writer).F32, func(r *Reader) float32 { return r.F32() }, func(x float32) { v.SetFloat(float64(x)) })
-	default:
-		c.number(v)
-	}
+	}, 1}
 }
 
-// through writes a value, or reads one and sets it.
-func through[V any](c Codec, v V, write func(*Writer, V), read func(*Reader) V, set func(V)) {
-	if c.W != nil {
-		write(c.W, v)
-	} else {
-		set(read(c.R))
+func sliceLayout(t reflect.Type) layout {
+	of, size := t.Elem(), int(t.Elem().Size())
+	pointers := of.Kind() == reflect.Pointer
+	if pointers {
+		of = of.Elem()
 	}
-}
-
-// slice goes on over a list. What is read grows by one element after the other, as many as there
-// are.
-func (c Codec) slice(v reflect.Value) {
-	if c.W != nil {
-		c.W.Count(v.Len())
-		for i := range v.Len() {
-			c.whole(v.Index(i))
+	each := layoutOf(of)
+	return layout{func(c Codec, p unsafe.Pointer) {
+		list := reflect.NewAt(t, p).Elem()
+		if c.W != nil {
+			c.W.Count(list.Len())
+		} else if n := c.R.Count(each.size); n > 0 {
+			list.Set(reflect.MakeSlice(t, n, n))
 		}
-		return
-	}
-	for n := c.R.Count(1); n > 0 && c.R.Err() == nil; n-- {
-		v.Grow(1)
-		v.SetLen(v.Len() + 1)
-		c.whole(v.Index(v.Len() - 1))
-	}
-}
-
-// number goes on over an integer, which v has room for.
-func (c Codec) number(v reflect.Value) {
-	if v.CanInt() {
-		through(c, v.Int(), (*Writer).Int, (*Reader).Int, func(n int64) {
-			if v.OverflowInt(n) {
-				c.R.Fail("%d where %s is possible", n, v.Type())
+		at := list.UnsafePointer()
+		for i := range list.Len() {
+			e := unsafe.Add(at, i*size)
+			if pointers {
+				if c.R != nil {
+					*(*unsafe.Pointer)(e) = reflect.New(of).UnsafePointer()
+				}
+				e = *(*unsafe.Pointer)(e)
 			}
-			v.SetInt(n)
-		})
-		return
-	}
-	through(c, v.Uint(), (*Writer).Uint, func(r *Reader) uint64 { return r.Uint(math.MaxUint64) }, func(n uint64) {
-		if v.OverflowUint(n) {
-			c.R.Fail("%d where %s is possible", n, v.Type())
+			each.code(c, e)
 		}
-		v.SetUint(n)
-	})
+	}, 1}
 }

@@ -71,10 +71,13 @@ func (w *Writer) Reset() { w.b = w.b[:0] }
 // wire.Cursor: after it every value is zero and every list is empty, and Err says what it was. A
 // failure is a *formats.Error that wraps formats.ErrCorrupt or io.ErrUnexpectedEOF, with the offset
 // in the index.
-type Reader struct{ *wire.Cursor }
+type Reader struct {
+	*wire.Cursor
+	texts map[string]string // those that shared returned
+}
 
 // NewReader returns a Reader of a part of an index.
-func NewReader(format string, b []byte) *Reader { return &Reader{wire.NewCursor(format, b, 0)} }
+func NewReader(format string, b []byte) *Reader { return &Reader{Cursor: wire.NewCursor(format, b, 0)} }
 
 // Close returns the first failure. Bytes that are left are one.
 func (r *Reader) Close() error {
@@ -191,6 +194,19 @@ func (w *Writer) Text(s string) {
 
 // Text reads a string.
 func (r *Reader) Text() string { return string(r.Bytes(r.Count(1))) }
+
+// shared is Text that returns equal texts as one: most players come again and again.
+func (r *Reader) shared() string {
+	b := r.Bytes(r.Count(1))
+	s, ok := r.texts[string(b)]
+	if !ok {
+		if s = string(b); r.texts == nil {
+			r.texts = map[string]string{}
+		}
+		r.texts[s] = s
+	}
+	return s
+}
 
 // Count writes how many elements follow.
 //

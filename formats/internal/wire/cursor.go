@@ -181,6 +181,10 @@ func (c *Cursor) CString(limit int) []byte {
 // group first, top bit: more follows) of at most maxBytes bytes. Bits beyond
 // 64 are dropped; a top bit in the last allowed byte is a failure.
 func (c *Cursor) Uvarint(maxBytes int) uint64 {
+	if c.err == nil && c.pos < len(c.buf) && c.buf[c.pos] < 0x80 { // most numbers
+		c.pos++
+		return uint64(c.buf[c.pos-1])
+	}
 	rest := c.Left()
 	rest = rest[:min(len(rest), maxBytes)]
 	var x uint64
