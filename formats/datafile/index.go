@@ -55,7 +55,7 @@ func (x *index) code(c indexfile.Codec) {
 	for i := range x.credits {
 		c.Values(&x.credits[i])
 	}
-	c.Problems((*[]formats.Problem)(&x.problems))
+	c.Whole(&x.problems)
 }
 
 // readIndex reads what Append of an index wrote, if the file has the size that it had.

@@ -159,7 +159,7 @@ func decodeCarry(b []byte) (c carry, err error) {
 func (c *carry) code(x indexfile.Codec, all bool) {
 	count := int32(c.count)
 	x.Values(&c.lost, &count)
-	x.F32s(c.timers[:])
+	x.Whole(&c.timers)
 	x.Values(&c.since)
 	switch {
 	case x.R != nil:
@@ -172,12 +172,7 @@ func (c *carry) code(x indexfile.Codec, all bool) {
 		return
 	}
 	for i := range c.bones {
-		for j := range c.bones[i].Positions {
-			x.F32s(c.bones[i].Positions[j][:])
-		}
-		for j := range c.bones[i].Rotations {
-			x.F32s(c.bones[i].Rotations[j][:])
-		}
+		x.Whole(&c.bones[i])
 	}
 }
 

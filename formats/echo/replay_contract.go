@@ -32,7 +32,7 @@ func (c *replayHead) code(x indexfile.Codec) {
 	x.Values(&c.layout, &c.entry)
 	indexfile.Uint(x, &c.method, math.MaxUint16)
 	x.Values(&c.offset, &c.length)
-	indexfile.Optional(x, &c.sum, func(n *uint32) { indexfile.Uint(x, n, math.MaxUint32) })
+	x.Whole(&c.sum)
 	x.Values(&c.cut, &c.size)
 	indexfile.Uint(x, &c.kind, math.MaxUint8)
 	x.Blob(&c.session)

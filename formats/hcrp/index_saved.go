@@ -35,7 +35,7 @@ func (x *index) code(c indexfile.Codec) {
 		c.Values(&x.rows[i].records, &x.rows[i].events)
 	}
 	codeMap(c, &x.names, 2, strings.Compare, func(name *string, n *int64) { c.Values(name, n) })
-	c.Problems((*[]formats.Problem)(&x.problems))
+	c.Whole(&x.problems)
 	x.ticks.code(c)
 	indexfile.List(c, &x.ranges, 8, func(t *tickRange) {
 		c.Values(&t.First, &t.Last)

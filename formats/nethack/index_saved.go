@@ -48,11 +48,11 @@ func (x *index) code(c indexfile.Codec, size *int64, tail **[]byte) {
 	x.codeTicks(c, ticks)
 	c.Values(&x.dungeon, &x.depth)
 	problems := x.problems[:min(x.at.problems, len(x.problems))]
-	c.Problems(&problems)
+	c.Whole(&problems)
 	rowcount.Code(c, &x.heroes, heroesColumns)
 	rowcount.Code(c, &x.commands, commandsColumns)
 	c.Values(size)
-	indexfile.Optional(c, tail, c.Blob)
+	c.Whole(tail)
 	if c.R != nil {
 		m.open--
 		m.firstStep--

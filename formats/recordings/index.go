@@ -247,7 +247,7 @@ func (x *sealedIndex) encode() []byte {
 // code writes or reads what is between the heads.
 func (a *about) code(c indexfile.Codec) {
 	c.Int(&a.size)
-	indexfile.Optional(c, &a.damage, c.Problem)
+	c.Whole(&a.damage)
 	c.Blob(&a.pass)
 	c.Values(&a.beside)
 	indexfile.List(c, &a.parts, 1+formats.SealSize, func(p *part) {

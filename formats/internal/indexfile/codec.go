@@ -73,38 +73,6 @@ func (c Codec) Blob(v *[]byte) { value(c, v, (*Writer).Blob, (*Reader).Blob) }
 // Seal goes on over the seal of a file.
 func (c Codec) Seal(v *formats.Seal) { value(c, v, (*Writer).Seal, (*Reader).Seal) }
 
-// F32s goes on over numbers, how many of which there are is known.
-func (c Codec) F32s(list []float32) {
-	for i := range list {
-		value(c, &list[i], (*Writer).F32, func(r *Reader) float32 { return r.F32() })
-	}
-}
-
-// minProblem is the least bytes that a problem takes.
-const minProblem = 6
-
-// Problem goes on over a problem of index.json.
-//
-//	| code text | optional chunk zigzag | optional segment zigzag | path text | offset zigzag |
-//	| message text |
-func (c Codec) Problem(p *formats.Problem) {
-	number := func(n *int) {
-		value(c, n, func(w *Writer, n int) { w.Int(int64(n)) }, func(r *Reader) int { return int(r.Int()) })
-	}
-	c.Values(&p.Code)
-	Optional(c, &p.Chunk, number)
-	Optional(c, &p.Segment, number)
-	c.Values(&p.Path)
-	c.Int(&p.Offset)
-	c.Values(&p.Message)
-	if c.R != nil && c.R.Err() != nil {
-		*p = formats.Problem{} // one that is not whole is none, like any other value
-	}
-}
-
-// Problems goes on over problems of index.json.
-func (c Codec) Problems(list *[]formats.Problem) { List(c, list, minProblem, c.Problem) }
-
 func value[V any](c Codec, v *V, write func(*Writer, V), read func(*Reader) V) {
 	if c.W != nil {
 		write(c.W, *v)
@@ -134,25 +102,17 @@ func List[V any](c Codec, list *[]V, size int, each func(*V)) {
 	}
 }
 
-// Optional goes on over a value that may be missing: then it is nil.
-func Optional[V any](c Codec, v **V, each func(*V)) {
-	known := *v != nil
-	c.Values(&known)
-	if c.R != nil && known {
-		*v = new(V)
-	}
-	if known {
-		each(*v)
-	}
-}
-
 // Whole goes on over all that p points to: of a struct the exported fields, in their order. What is
-// read is added to the zero value. Pointers in a list are not nil.
+// read is added to the zero value, which it is again if it is not whole. Pointers in a list are not
+// nil.
 //
 //	bool, ints zigzag, uints, F32, Text | [n elements] | count, elements … | Blob | present bool, [value] |
 func (c Codec) Whole(p any) {
 	v := reflect.ValueOf(p)
 	layoutOf(v.Type().Elem()).code(c, v.UnsafePointer())
+	if c.R != nil && c.R.Err() != nil {
+		v.Elem().SetZero()
+	}
 }
 
 // A layout is how the values of a type are saved. It is made once for a type, as package reflect
@@ -174,49 +134,20 @@ func layoutOf(t reflect.Type) layout {
 	return known.(layout)
 }
 
-func makeLayout(t reflect.Type) layout {
-	switch t.Kind() {
-	case reflect.Struct:
-		return structLayout(t)
-	case reflect.Pointer:
-		return pointerLayout(t)
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return plainLayout((*Writer).Blob, (*Reader).Blob)
-		}
-		return sliceLayout(t)
-	case reflect.Array:
-		each, n, size := layoutOf(t.Elem()), t.Len(), t.Elem().Size()
-		return layout{func(c Codec, p unsafe.Pointer) {
-			for i := range n {
-				each.code(c, unsafe.Add(p, i*int(size)))
-			}
-		}, n * each.size}
-	case reflect.String:
-		return plainLayout((*Writer).Text, (*Reader).shared)
-	case reflect.Bool:
-		return plainLayout((*Writer).Bool, (*Reader).Bool)
-	case reflect.Float32:
-		return plainLayout((*Writer).F32, func(r *Reader) float32 { return r.F32() })
-	case reflect.Int:
-		return signedLayout[int]()
-	case reflect.Int32:
-		return signedLayout[int32]()
-	case reflect.Int64:
-		return signedLayout[int64]()
-	case reflect.Uint8:
-		return unsignedLayout[uint8]()
-	case reflect.Uint16:
-		return unsignedLayout[uint16]()
-	case reflect.Uint32:
-		return unsignedLayout[uint32]()
-	case reflect.Uint64:
-		return unsignedLayout[uint64]()
-	}
-	panic("indexfile: no layout of " + t.String())
+// plain are the layouts of what a Writer has a method for.
+var plain = map[reflect.Kind]layout{
+	reflect.String:  plainLayout((*Writer).Text, (*Reader).shared),
+	reflect.Bool:    plainLayout((*Writer).Bool, (*Reader).Bool),
+	reflect.Float32: plainLayout((*Writer).F32, func(r *Reader) float32 { return r.F32() }),
+	reflect.Int:     signedLayout[int](),
+	reflect.Int32:   signedLayout[int32](),
+	reflect.Int64:   signedLayout[int64](),
+	reflect.Uint8:   unsignedLayout[uint8](),
+	reflect.Uint16:  unsignedLayout[uint16](),
+	reflect.Uint32:  unsignedLayout[uint32](),
+	reflect.Uint64:  unsignedLayout[uint64](),
 }
 
-// plainLayout is that of what a Writer has a method for.
 func plainLayout[V any](write func(*Writer, V), read func(*Reader) V) layout {
 	return layout{func(c Codec, p unsafe.Pointer) { value(c, (*V)(p), write, read) }, 1}
 }
@@ -235,24 +166,48 @@ func unsignedLayout[V uint8 | uint16 | uint32 | uint64]() layout {
 	return layout{func(c Codec, p unsafe.Pointer) { Uint(c, (*V)(p), ^V(0)) }, 1}
 }
 
-func structLayout(t reflect.Type) layout {
-	type field struct {
-		layout
-		offset uintptr
+func makeLayout(t reflect.Type) layout {
+	switch t.Kind() {
+	case reflect.Struct:
+		return structLayout(t)
+	case reflect.Pointer:
+		return pointerLayout(t)
+	case reflect.Array:
+		return arrayLayout(t)
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return plainLayout((*Writer).Blob, (*Reader).Blob)
+		}
+		return sliceLayout(t)
 	}
-	var fields []field
-	size := 0
+	return plain[t.Kind()]
+}
+
+func structLayout(t reflect.Type) (l layout) {
+	var fields []layout
+	var offsets []uintptr
 	for i := range t.NumField() {
 		if f := t.Field(i); f.IsExported() {
-			fields = append(fields, field{layoutOf(f.Type), f.Offset})
-			size += fields[len(fields)-1].size
+			of := layoutOf(f.Type)
+			fields, offsets = append(fields, of), append(offsets, f.Offset)
+			l.size += of.size
 		}
 	}
-	return layout{func(c Codec, p unsafe.Pointer) {
+	l.code = func(c Codec, p unsafe.Pointer) {
 		for i := range fields {
-			fields[i].code(c, unsafe.Add(p, fields[i].offset))
+			fields[i].code(c, unsafe.Add(p, offsets[i]))
 		}
-	}, size}
+	}
+	return l
+}
+
+func arrayLayout(t reflect.Type) layout {
+	each := layoutOf(t.Elem())
+	return layout{func(c Codec, p unsafe.Pointer) {
+		for i := range t.Len() {
+			each.code(c, unsafe.Add(p, uintptr(i)*t.Elem().Size()))
+		}
+	}, t.Len() * each.size}
 }
 
 func pointerLayout(t reflect.Type) layout {
@@ -270,7 +225,7 @@ func pointerLayout(t reflect.Type) layout {
 }
 
 func sliceLayout(t reflect.Type) layout {
-	of, size := t.Elem(), int(t.Elem().Size())
+	of := t.Elem()
 	pointers := of.Kind() == reflect.Pointer
 	if pointers {
 		of = of.Elem()
@@ -283,16 +238,14 @@ func sliceLayout(t reflect.Type) layout {
 		} else if n := c.R.Count(each.size); n > 0 {
 			list.Set(reflect.MakeSlice(t, n, n))
 		}
-		at := list.UnsafePointer()
 		for i := range list.Len() {
-			e := unsafe.Add(at, i*size)
-			if pointers {
-				if c.R != nil {
-					*(*unsafe.Pointer)(e) = reflect.New(of).UnsafePointer()
-				}
-				e = *(*unsafe.Pointer)(e)
+			e := list.Index(i)
+			if !pointers {
+				e = e.Addr()
+			} else if c.R != nil {
+				e.Set(reflect.New(of))
 			}
-			each.code(c, e)
+			each.code(c, e.UnsafePointer())
 		}
 	}, 1}
 }

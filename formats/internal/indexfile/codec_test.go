@@ -28,8 +28,8 @@ func (v *coded) code(c indexfile.Codec) {
 	c.Values(&v.N, &v.Size, &v.Diff, &v.Byte, &v.On, &v.Text, &v.Blob)
 	indexfile.Uint(c, &v.Small, 9)
 	indexfile.List(c, &v.List, 1, number)
-	indexfile.Optional(c, &v.Some, number)
-	indexfile.Optional(c, &v.None, number)
+	c.Whole(&v.Some)
+	c.Whole(&v.None)
 }
 
 // What a Codec has written it reads, and it fails at whatever is cut.

@@ -81,9 +81,9 @@ type last struct {
 }
 
 func codeLast(c indexfile.Codec, v *last) {
-	indexfile.Optional(c, &v.none, c.Int)
-	indexfile.Optional(c, &v.minusTwo, c.Int)
-	c.Problem(&v.problem)
+	c.Whole(&v.none)
+	c.Whole(&v.minusTwo)
+	c.Whole(&v.problem)
 }
 
 // TestGolden holds the bytes of the head and of each kind of value.
@@ -291,7 +291,7 @@ func steps() *rapid.Generator[step] {
 }
 
 func codeText(c indexfile.Codec, s **string) {
-	indexfile.Optional(c, s, func(s *string) { c.Values(s) })
+	c.Whole(s)
 }
 
 func readText(r *indexfile.Reader) (s *string) {
@@ -383,7 +383,7 @@ func readAny(r *indexfile.Reader, op byte) (got, ahead int) {
 		r.Bool()
 	case 10:
 		var p formats.Problem
-		indexfile.Codec{R: r}.Problem(&p)
+		indexfile.Codec{R: r}.Whole(&p)
 		got = len(p.Code) + len(p.Path) + len(p.Message)
 	}
 	return got, ahead
