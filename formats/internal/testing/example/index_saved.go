@@ -33,7 +33,7 @@ func readIndex(in formats.Input, h formats.Head, saved []byte) (formats.Index, e
 // A chunk is | offset | end | first | lines | size | scores |.
 func (x *index) code(c indexfile.Codec) {
 	c.Values(&x.reach, &x.last, &x.ended)
-	c.Problems(&x.problems)
+	c.Whole(&x.problems)
 	before := int64(0)
 	indexfile.List(c, &x.ticks, 1, func(t *int64) {
 		step := *t - before
