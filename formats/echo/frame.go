@@ -15,6 +15,16 @@ const (
 	Combat
 )
 
+// A Match holds what is the same in every frame of a recording; nil: the recording does not say.
+type Match struct {
+	SessionID, SessionIP                  *string
+	MatchType, MapName                    *string
+	ClientName                            *string
+	Private                               *bool
+	TotalRounds, BlueRounds, OrangeRounds *int64
+	Emotes                                bool // whether the recording knows is_emote_playing
+}
+
 // Has says which parts a frame has.
 type Has uint16
 

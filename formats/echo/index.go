@@ -156,6 +156,16 @@ func (x *Index) players() (names []string) {
 	return names
 }
 
+// goals returns the goals.
+func (x *Index) goals() (list []*Event) {
+	for i := range x.Events {
+		if e := &x.Events[i]; e.Kind == "goal" {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // addResult tells the score, the goals and the teams, as scores.json has them.
 func (x *Index) addResult(s *formats.Summary) {
 	blue, err := strconv.ParseFloat(string(x.Points[0]), 64)

@@ -6,16 +6,6 @@ import (
 	"recfs/formats"
 )
 
-// A Match holds what is the same in every frame of a recording; nil: the recording does not say.
-type Match struct {
-	SessionID, SessionIP                  *string
-	MatchType, MapName                    *string
-	ClientName                            *string
-	Private                               *bool
-	TotalRounds, BlueRounds, OrangeRounds *int64
-	Emotes                                bool // whether the recording knows is_emote_playing
-}
-
 // headerFields are what header.json shows of a header. Those that only one of the formats has are
 // left out by the other.
 type headerFields struct {
