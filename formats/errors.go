@@ -22,7 +22,6 @@ type Error struct {
 	Code           string // of the problem; may be empty
 	Offset         int64  // in the source, without outer compression, or in the segment
 	Chunk, Segment *int   // nil: none
-	Path           string // in the tree of the recording, of what cannot be had; may be empty
 	Err            error
 }
 
@@ -36,7 +35,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Problem returns the damage as the documents tell it.
 func (e *Error) Problem() Problem {
-	return Problem{Code: e.Code, Chunk: e.Chunk, Segment: e.Segment, Path: e.Path, Offset: e.Offset, Message: OneLine(e.Err.Error())}
+	return Problem{Code: e.Code, Chunk: e.Chunk, Segment: e.Segment, Offset: e.Offset, Message: OneLine(e.Err.Error())}
 }
 
 // DamageOf returns what err says of the bytes of a recording: the Problem of the first error in its

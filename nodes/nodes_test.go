@@ -111,7 +111,7 @@ func TestSeriesProperties(t *testing.T) {
 		s := &nodes.Series{
 			Prefix: "n", Width: rapid.IntRange(1, 3).Draw(rt, "width"), N: len(numbers),
 			Number: func(i int) int64 { return numbers[i] },
-			Dir:    func(int64) nodes.Dir { return nodes.List() },
+			File:   func(int64) nodes.File { return text("") },
 		}
 		if rapid.Bool().Draw(rt, "search") {
 			s.Search = func(n int64) int { i, _ := slices.BinarySearch(numbers, n); return i }

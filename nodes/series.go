@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // unlisted is the index of number 0 where entries open without being listed, and the bound of their
@@ -20,19 +19,17 @@ const unlisted = 1 << (30 + 8*(^uint(0)>>63))
 // maxDigits is how many digits a number has at most.
 const maxDigits = 19
 
-// A Series is a directory of numbered entries, dense or sparse. Names are
-// Prefix, the number zero-padded to Width, and Suffix; an entry also opens
+// A Series is a directory of numbered files, dense or sparse. Names are
+// Prefix, the number zero-padded to Width, and Suffix; a file also opens
 // under its number with fewer zeros. Use it through a pointer.
 type Series struct {
 	Prefix, Suffix string
 	Width          int
-	Time           time.Time
 
 	N      int               // entries listed
 	Number func(i int) int64 // number of entry i, ascending and not negative; nil: i itself
 	Search func(n int64) int // the first entry whose number is n or greater, N if none is; nil: asks Number
 	File   func(n int64) File
-	Dir    func(n int64) Dir // exactly one of File and Dir is set
 
 	Grows func(n int64) bool // which files do (see Entry); nil: none
 
@@ -53,13 +50,7 @@ func (s *Series) At(_ context.Context, i int) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Name: s.name(n), Attr: Attr{Time: s.Time}}
-	if s.Dir != nil {
-		e.Dir = s.Dir(n)
-	} else {
-		e.File, e.Grows = s.File(n), s.Grows != nil && s.Grows(n)
-	}
-	return e, nil
+	return Entry{Name: s.name(n), File: s.File(n), Grows: s.Grows != nil && s.Grows(n)}, nil
 }
 
 // AppendName implements Namer.
@@ -67,9 +58,6 @@ func (s *Series) AppendName(_ context.Context, b []byte, i int) ([]byte, fs.File
 	n, err := s.numberAt(i)
 	if err != nil {
 		return b, 0, err
-	}
-	if s.Dir != nil {
-		return s.appendName(b, n), fs.ModeDir, nil
 	}
 	return s.appendName(b, n), 0, nil
 }
@@ -232,7 +220,7 @@ func (s *Series) merge() []int32 {
 // The index of an entry is its place in the list, or one that only depends on its number; which of
 // the two Find returns may change once the list is made, and both stay good.
 type LazySeries struct {
-	// Unlisted has N 0: its File or Dir and Extra open entries by number.
+	// Unlisted has N 0: its File and Extra open entries by number.
 	Unlisted *Series
 
 	// List returns the list, which may be of other entries than numbered ones. Like the function of

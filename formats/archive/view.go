@@ -264,7 +264,6 @@ func (c Container) summed() nodes.File {
 // A Description is what an archive knows of a recording without opening it.
 type Description struct {
 	Format string // name of the format
-	Path   string // where it lies in the source
 	Stored int64  // bytes of its file
 	Time   time.Time
 
@@ -283,7 +282,7 @@ func Describe(ctx context.Context, dir nodes.Dir) (d Description, ok bool) {
 }
 
 func (k recordingKey) describe(format string) Description {
-	return Description{Format: format, Path: k.path, Stored: k.v.Size, Time: k.v.Time()}
+	return Description{Format: format, Stored: k.v.Size, Time: k.v.Time()}
 }
 
 // Describe returns what an archive knows of the container without opening it.
