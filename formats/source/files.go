@@ -24,7 +24,7 @@ type Files struct {
 	OnRead func(n int) // hears how many bytes are read; nil: nobody does
 
 	tree Tree
-	open *cache.LRU[FileKey, *openFile]
+	open *cache.LRU[FileKey, File]
 
 	mu     sync.Mutex
 	second int64 // of the last hold
@@ -37,27 +37,11 @@ type FileKey struct {
 	Version Version
 }
 
-// An openFile is a file that is held open.
-type openFile struct {
-	File
-	fixed  bool // see Info
-	onRead func(n int)
-}
-
-// ReadAt implements File.
-func (f *openFile) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
-	n, err := f.File.ReadAt(ctx, p, off)
-	if f.onRead != nil {
-		f.onRead(n)
-	}
-	return n, err
-}
-
 // NewFiles returns the open files of a tree, none yet. To open one takes memory of c; nil: it takes
 // none.
 func NewFiles(tree Tree, c *cache.Cache) *Files {
-	return &Files{tree: tree, open: cache.NewLRU[FileKey](cache.LRUOptions[*openFile]{
-		Max: maxFiles, Idle: idleFile, Close: func(f *openFile) { f.Close() }, Cache: c,
+	return &Files{tree: tree, open: cache.NewLRU[FileKey](cache.LRUOptions[File]{
+		Max: maxFiles, Idle: idleFile, Close: func(f File) { f.Close() }, Cache: c,
 	})}
 }
 
@@ -80,13 +64,22 @@ func (h *Files) Hold(ctx context.Context, key FileKey) {
 	}
 }
 
+// read reads from one of the files.
+func (h *Files) read(ctx context.Context, f File, p []byte, off int64) (int, error) {
+	n, err := f.ReadAt(ctx, p, off)
+	if h.OnRead != nil {
+		h.OnRead(n)
+	}
+	return n, err
+}
+
 // Close closes all files, those that are being read when that is over.
 func (h *Files) Close() { h.open.Close() }
 
 // opener returns what opens the file at a path, which must be the one that had the version or a
 // later state of it.
-func (h *Files) opener(key FileKey) func(context.Context) (*openFile, error) {
-	return func(ctx context.Context) (*openFile, error) {
+func (h *Files) opener(key FileKey) func(context.Context) (File, error) {
+	return func(ctx context.Context) (File, error) {
 		f, err := h.tree.Open(ctx, key.Path)
 		if err != nil {
 			if IsGone(err) {
@@ -102,7 +95,7 @@ func (h *Files) opener(key FileKey) func(context.Context) (*openFile, error) {
 			f.Close()
 			return nil, err
 		}
-		return &openFile{f, info.Fixed, h.OnRead}, nil
+		return f, nil
 	}
 }
 

@@ -23,7 +23,7 @@ var tailSeed = maphash.MakeSeed()
 type Reader struct {
 	files *Files
 	key   FileKey
-	open  func(context.Context) (*openFile, error)
+	open  func(context.Context) (File, error)
 
 	mu    sync.Mutex
 	seen  Version // the last state that was found to have the bytes
@@ -57,7 +57,7 @@ func (r *Reader) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	defer f.Release()
-	n, readErr := f.Value.ReadAt(ctx, p, off)
+	n, readErr := r.files.read(ctx, f.Value, p, off)
 	if readErr != nil && readErr != io.EOF && n == 0 {
 		return 0, readErr
 	}
@@ -84,10 +84,10 @@ func (r *Reader) Check(ctx context.Context) error {
 		return nil
 	}
 	defer f.Release()
-	if !f.Value.fixed {
+	if info, err := f.Value.Info(ctx); err != nil || !info.Fixed {
 		return nil
 	}
-	if _, err := f.Value.ReadAt(ctx, make([]byte, 1), 0); err != io.EOF {
+	if _, err := r.files.read(ctx, f.Value, make([]byte, 1), 0); err != io.EOF {
 		return err
 	}
 	return nil
@@ -95,14 +95,12 @@ func (r *Reader) Check(ctx context.Context) error {
 
 // verify tells by the state of the file after a read whether the read gave
 // bytes of the version.
-func (r *Reader) verify(ctx context.Context, f *openFile) error {
-	if f.fixed {
-		return nil
-	}
-	now, err := r.state(ctx, f.File)
-	if err != nil {
+func (r *Reader) verify(ctx context.Context, f File) error {
+	info, err := r.state(ctx, f)
+	if err != nil || info.Fixed {
 		return err
 	}
+	now := info.Version
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -131,13 +129,13 @@ type settler interface{ settle() }
 
 // state returns the state of a file. A system may tell the times of a write before it tells the
 // size: a file of other times and the same size may be one that grows this moment.
-func (r *Reader) state(ctx context.Context, f File) (Version, error) {
+func (r *Reader) state(ctx context.Context, f File) (Info, error) {
 	info, err := f.Info(ctx)
 	if s, ok := f.(settler); ok && err == nil && info.Size == r.key.Version.Size && !info.Time().Equal(r.key.Version.Time()) {
 		s.settle()
 		info, err = f.Info(ctx)
 	}
-	return info.Version, err
+	return info, err
 }
 
 // same tells whether a file of the same size has the same bytes: that it was changed is seen by its
@@ -158,10 +156,10 @@ func (r *Reader) same(ctx context.Context, now Version) bool {
 	return IsGone(err) || err == nil && r.key.Version.otherFile(info)
 }
 
-func (r *Reader) tailHash(ctx context.Context, f *openFile) (uint64, error) {
+func (r *Reader) tailHash(ctx context.Context, f File) (uint64, error) {
 	n := min(tailSize, r.key.Version.Size)
 	b := make([]byte, n)
-	if got, err := f.ReadAt(ctx, b, r.key.Version.Size-n); got < len(b) {
+	if got, err := r.files.read(ctx, f, b, r.key.Version.Size-n); got < len(b) {
 		if err == io.EOF {
 			err = Stale(r.key.Path)
 		}
