@@ -124,7 +124,7 @@ func (s *server) Forget(id, lookups uint64) {
 // Readlink implements fuse.RawFileSystem.
 func (s *server) Readlink(cancel <-chan struct{}, header *fuse.InHeader) (target []byte, status fuse.Status) {
 	status = s.serve(opReadlink, header.Pid, cancel, func(ctx context.Context) fuse.Status {
-		it, err := s.item(ctx, header.NodeId)
+		it, err := s.item(ctx, s.table.get(header.NodeId))
 		switch {
 		case err != nil:
 			return s.fail(opReadlink, it.path, err)
@@ -170,7 +170,7 @@ func (s *server) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.A
 }
 
 func (s *server) getAttr(ctx context.Context, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	it, err := s.item(ctx, in.NodeId)
+	it, err := s.item(ctx, s.table.get(in.NodeId))
 	if err == nil && it.Grows {
 		it = s.grown(ctx, it)
 		s.announce(it.key.node)
@@ -208,7 +208,7 @@ func current(ctx context.Context, e nodes.Entry) (nodes.Attr, error) {
 
 // readEmpty opens a file of size 0 for a reader (see the package documentation).
 func (s *server) readEmpty(ctx context.Context, it item) error {
-	return s.contents.Read(ctx, it.key, it.File, 0, func(nodes.Content) (int, error) { return 0, nil })
+	return s.contents.Read(ctx, it.key, it.File.Open, 0, func(nodes.Content) (int, error) { return 0, nil })
 }
 
 // sizeOf returns st_size. For that of a directory it is not looked into.

@@ -73,11 +73,9 @@ func (l lent) Done() { l.loan.Return() }
 // Read implements fuse.RawFileSystem.
 func (s *server) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (result fuse.ReadResult, status fuse.Status) {
 	status = s.serve(opRead, in.Pid, cancel, func(ctx context.Context) fuse.Status {
-		it, err := s.item(ctx, in.NodeId)
-		if err == nil {
-			result, err = s.read(ctx, it, buf, int64(in.Offset))
-		}
-		if err != nil {
+		it := item{key: s.table.get(in.NodeId)}
+		var err error
+		if result, err = s.read(ctx, &it, buf, int64(in.Offset)); err != nil {
 			return s.fail(opRead, it.path, err)
 		}
 		s.counters.bytes.Add(uint64(result.Size()))
@@ -86,20 +84,31 @@ func (s *server) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (resu
 	return result, status
 }
 
-func (s *server) read(ctx context.Context, it item, buf []byte, off int64) (result fuse.ReadResult, err error) {
-	if it.File == nil {
-		return nil, errIsDir
+// read reads the item that has a key. The tree is asked for the rest of it only if it is not open, or
+// to name it after a failure.
+func (s *server) read(ctx context.Context, it *item, buf []byte, off int64) (result fuse.ReadResult, err error) {
+	open := func(ctx context.Context) (nodes.Content, error) {
+		if *it, err = s.item(ctx, it.key); err != nil {
+			return nil, err
+		}
+		if it.File == nil {
+			return nil, errIsDir
+		}
+		return it.File.Open(ctx)
 	}
 	err = s.account.Do(ctx, 0, func(ctx context.Context) error {
 		if result != nil { // it was read without the memory it takes
 			result.Done()
 			result = nil
 		}
-		return s.contents.Read(ctx, it.key, it.File, off, func(c nodes.Content) (n int, err error) {
+		return s.contents.Read(ctx, it.key, open, off, func(c nodes.Content) (int, error) {
 			if result, err = readFrom(ctx, c, buf, off); err == nil {
-				n = result.Size()
+				return result.Size(), nil
 			}
-			return n, err
+			if it.File == nil {
+				*it, _ = s.item(ctx, it.key)
+			}
+			return 0, err
 		})
 	})
 	return result, err
@@ -119,11 +128,11 @@ func (s *server) grown(ctx context.Context, it item) item {
 		return it
 	}
 	later := n.renewed(e, origin)
-	if !s.continues(ctx, it, item{e, n.ino, contentKey{later, -1}}) {
+	if !s.continues(ctx, it, item{e, n.ino, place{later, -1}}) {
 		return it
 	}
 	n = s.table.renew(n, later)
-	return item{n.entry, n.ino, contentKey{n, -1}}
+	return item{n.entry, n.ino, place{n, -1}}
 }
 
 // announce comes before the size of a node is told. The last page of the version before ends in
@@ -165,7 +174,7 @@ func (s *server) tail(ctx context.Context, it item, size int64) ([]byte, error) 
 	if len(b) == 0 {
 		return nil, nil
 	}
-	_, err := s.read(ctx, it, b, size-int64(len(b)))
+	_, err := s.read(ctx, &it, b, size-int64(len(b)))
 	return b, err
 }
 

@@ -25,12 +25,6 @@ const (
 	contentsIdle = 10 * time.Second
 )
 
-// A contentKey names an open file: entry index of a directory, or the numbered node itself (-1).
-type contentKey struct {
-	node  *node
-	index int
-}
-
 // A server is the tree as a filesystem on the kernel's protocol.
 type server struct {
 	fuse.RawFileSystem         // answers ENOSYS to everything else
@@ -44,7 +38,7 @@ type server struct {
 
 	drop     func(id uint64) // has the kernel forget the pages of a node; nil: there is no kernel
 	table    *table
-	contents opened.Files[contentKey]
+	contents opened.Files[place]
 	account  *cache.Cache
 	listings listings
 	counters counters
@@ -59,7 +53,7 @@ func newServer(root nodes.Dir, opt *Options) *server {
 		plus:          opt.ReadDirPlus,
 		space:         opt.Space,
 		pending:       procPending,
-		contents:      opened.New[contentKey](maxContents, contentsIdle, true),
+		contents:      opened.New[place](maxContents, contentsIdle, true),
 		account:       opt.Cache,
 		entryTimeout:  opt.EntryTimeout,
 		log:           opt.logger(),
@@ -107,38 +101,38 @@ func (s *server) fail(op operation, path func() string, err error) fuse.Status {
 
 // dir returns the directory with that id.
 func (s *server) dir(id uint64) (*node, error) {
-	n, i := s.table.get(id)
+	at := s.table.get(id)
 	switch {
-	case n == nil:
+	case at.node == nil:
 		return nil, nodes.ErrStale
-	case i >= 0 || n.entry.Dir == nil:
+	case at.index >= 0 || at.node.entry.Dir == nil:
 		return nil, errNotDir
 	}
-	return n, nil
+	return at.node, nil
 }
 
 // An item is an entry with all that identifies it.
 type item struct {
 	nodes.Entry
 	ino uint64
-	key contentKey
+	key place
 }
 
-// item returns what has that id, or as much of it as is known. An entry
+// item returns what lies at a place, or as much of it as is known. An entry
 // without a number is asked for from its directory.
-func (s *server) item(ctx context.Context, id uint64) (item, error) {
-	n, i := s.table.get(id)
+func (s *server) item(ctx context.Context, at place) (item, error) {
+	n := at.node
 	if n == nil {
 		return item{}, nodes.ErrStale
 	}
-	if i < 0 {
-		return item{n.entry, n.ino, contentKey{n, -1}}, nil
+	if at.index < 0 {
+		return item{n.entry, n.ino, at}, nil
 	}
-	e, err := n.entry.Dir.At(ctx, i)
+	e, err := n.entry.Dir.At(ctx, at.index)
 	if err != nil {
 		e = nodes.Entry{}
 	}
-	return item{e.Inherit(n.entry.Attr), n.childIno(e.Name), contentKey{n, i}}, err
+	return item{e.Inherit(n.entry.Attr), n.childIno(e.Name), at}, err
 }
 
 // path returns the path below the root, for the log.

@@ -165,10 +165,15 @@ func (t *table) childIno(dir *node, name string) uint64 {
 	return ino
 }
 
-// get returns the numbered node of a node id and, if the id is that of one of
-// its entries, the index of that, else -1. The node is nil if the kernel does
-// not hold it.
-func (t *table) get(id uint64) (*node, int) {
+// A place is what a node id stands for: an entry of a directory by its index, or the numbered node
+// itself (-1). There is no node if the kernel does not hold it.
+type place struct {
+	node  *node
+	index int
+}
+
+// get returns the place that has a node id.
+func (t *table) get(id uint64) place {
 	number, index := id>>indexBits, int(id&indexMask)-1
 	if id == rootID {
 		number, index = rootNumber, -1
@@ -176,9 +181,9 @@ func (t *table) get(id uint64) (*node, int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if number >= uint64(len(t.slots)) {
-		return nil, 0
+		return place{}
 	}
-	return t.slots[number].node, index
+	return place{t.slots[number].node, index}
 }
 
 // add returns the node of entry e, found in parent at that place, for the

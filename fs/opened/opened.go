@@ -38,10 +38,10 @@ func (c *content) close() {
 	c.held.Free()
 }
 
-// Read calls read with the content of a file, which is opened unless it is open. read tells how
+// Read calls read with the content of a file, which open opens unless it is open. read tells how
 // many bytes it gave from off on. A file of which a read failed is opened anew for the next one.
-func (f Files[K]) Read(ctx context.Context, key K, file nodes.File, off int64, read func(nodes.Content) (n int, err error)) error {
-	c, err := f.Acquire(ctx, key, func(ctx context.Context) (*content, error) { return f.open(ctx, key, file) })
+func (f Files[K]) Read(ctx context.Context, key K, open func(context.Context) (nodes.Content, error), off int64, read func(nodes.Content) (n int, err error)) error {
+	c, err := f.Acquire(ctx, key, func(ctx context.Context) (*content, error) { return f.open(ctx, key, open) })
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,10 @@ func (f Files[K]) Read(ctx context.Context, key K, file nodes.File, off int64, r
 	return err
 }
 
-// open opens a file. What it keeps in memory counts until it is closed, which is when others need
+// open opens a file for others, too. What it keeps in memory counts until it is closed, which is when others need
 // the memory and nobody reads it at that moment.
-func (f Files[K]) open(ctx context.Context, key K, file nodes.File) (*content, error) {
-	opened, err := file.Open(ctx)
+func (f Files[K]) open(ctx context.Context, key K, open func(context.Context) (nodes.Content, error)) (*content, error) {
+	opened, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}

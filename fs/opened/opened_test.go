@@ -35,7 +35,7 @@ func TestRead(t *testing.T) {
 			defer files.Close()
 			func() {
 				defer func() { _ = recover() }()
-				_ = files.Read(test.ctx, "f", nodes.Bytes(make([]byte, size)), test.off, func(c nodes.Content) (int, error) {
+				_ = files.Read(test.ctx, "f", nodes.Bytes(make([]byte, size)).Open, test.off, func(c nodes.Content) (int, error) {
 					switch failed := test.fails.(type) {
 					case nil:
 						return size - int(test.off), nil

@@ -67,7 +67,7 @@ func (o *object) Close() {
 // ReadAt implements nodes.ReaderAt: it reads all of p, or is an error.
 func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	err = o.t.within(ctx, func(ctx context.Context) error {
-		return o.t.contents.Read(ctx, o.key(), o.File, off, func(c nodes.Content) (int, error) {
+		return o.t.contents.Read(ctx, o.key(), o.File.Open, off, func(c nodes.Content) (int, error) {
 			if got := c.Size(); got != o.size {
 				return 0, nodes.SizeError(o.size, got)
 			}
