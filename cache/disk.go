@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	iofs "io/fs"
@@ -56,10 +57,7 @@ func DefaultDir() (string, error) {
 // NewDisk returns a Disk in dir that holds up to limit bytes. The log hears
 // once if that does not work; nil: nobody does.
 func NewDisk(dir string, limit int64, log *slog.Logger) *Disk {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	d := &Disk{diskDir: diskDir{base: dir}, limit: limit, log: log}
+	d := &Disk{diskDir: diskDir{base: dir}, limit: limit, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 	d.refused = d.refuse
 	return d
 }

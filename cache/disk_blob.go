@@ -107,12 +107,12 @@ func (b *Blob) Size() int64 {
 
 // Commit gives the file its name, replacing one that has it, and returns it.
 // The Blob is of no use afterwards.
-func (b *Blob) Commit() (*os.File, error) {
+func (b *Blob) Commit() (*LocalFile, error) {
 	if err := b.root.Rename(b.temp, b.dest); err != nil {
 		b.Discard()
 		return nil, err
 	}
-	return b.f, nil
+	return NewLocalFile(b.f)
 }
 
 // Discard removes the file.

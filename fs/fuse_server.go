@@ -3,6 +3,7 @@
 package fs
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path"
@@ -58,7 +59,7 @@ func newServer(root nodes.Dir, opt *Options) *server {
 		entryTimeout:  opt.EntryTimeout,
 		log:           opt.logger(),
 	}
-	s.table = newTable(nodes.Entry{Attr: nodes.Attr{Time: opt.time(), Rights: nodes.Private(0o555)}, Dir: root})
+	s.table = newTable(nodes.Entry{Attr: nodes.Attr{Time: cmp.Or(opt.Time, time.Now()), Rights: nodes.Private(0o555)}, Dir: root})
 	return s
 }
 

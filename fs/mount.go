@@ -3,6 +3,7 @@
 package fs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log"
@@ -98,7 +99,7 @@ func mount(dir string, root nodes.Dir, opt Options) (*Server, error) {
 func fuseOptions(opt *Options, tree *server, isRoot bool) *fuse.MountOptions {
 	return &fuse.MountOptions{
 		Name:                    fsName,
-		FsName:                  opt.source(),
+		FsName:                  cmp.Or(opt.FsName, fsName),
 		Options:                 opt.words(),
 		AllowOther:              opt.AllowOther,
 		DirectMountStrict:       isRoot,
@@ -263,14 +264,6 @@ func (s *Server) Unmount() error {
 // Detached reports whether Unmount left a mount that was in use to the programs that use it.
 // [Server.Wait] returns when they have closed what they had open.
 func (s *Server) Detached() bool { return s.detached.Load() }
-
-// source returns the first column of df.
-func (o *Options) source() string {
-	if o.FsName == "" {
-		return fsName
-	}
-	return o.FsName
-}
 
 // words returns the mount options. The user who mounted gets everything that the source gives this
 // process; where others are let in, the kernel checks their rights.

@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"cmp"
 	"errors"
 	iofs "io/fs"
 	"log/slog"
@@ -63,16 +64,4 @@ func (p ReadDirPlus) String() string { return [...]string{"auto", "on", "off"}[p
 // Type names the values in a usage message.
 func (p ReadDirPlus) Type() string { return "auto|on|off" }
 
-func (o *Options) logger() *slog.Logger {
-	if o.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return o.Log
-}
-
-func (o *Options) time() time.Time {
-	if o.Time.IsZero() {
-		return time.Now()
-	}
-	return o.Time
-}
+func (o *Options) logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.DiscardHandler)) }

@@ -47,9 +47,8 @@ type Options struct {
 // container, which has one of its own, shares the cache, the options and the log with the one
 // around it. Names are paths in the source.
 type Archive struct {
-	links
 	namings
-	growths
+	tree      source.Tree
 	cache     *cache.Cache
 	list      []formats.Format
 	opt       Options
@@ -59,14 +58,15 @@ type Archive struct {
 	contents  *formats.Contents // nil: nothing is kept on disk; in a container, which has a Content of its own
 	warned    *cache.Recent[string, source.Version]
 	absent    *cache.Recent[absentKey, bool]
+	growths   *cache.Recent[string, growth]
 
 	listings   *cache.Memo[listingKey, source.Names]
 	kinds      *cache.Memo[kindKey, kind]
 	unpacked   *cache.Memo[recordingKey, *plainInput]
 	recordings *recordings.Store[recordingKey]
 	trees      *cache.Memo[recordingKey, nodes.Dir] // they stay when the memory of a large recording is given up
-	lists      *cache.Memo[containerKey, *memberList]
-	containers *cache.Memo[containerKey, nodes.Dir]
+	lists      *cache.Memo[recordingKey, *memberList]
+	containers *cache.Memo[recordingKey, nodes.Dir]
 	depth      int             // containers around it
 	container  *container.Tree // the innermost one of them, which tree is; nil: none
 }
@@ -217,11 +217,12 @@ func (a *Archive) readHead(ctx context.Context, file source.FileKey) ([]byte, er
 	return b[:n], nil
 }
 
-// A recordingKey is all that the tree of a recording depends on.
+// A recordingKey is all that the tree of a recording or a container depends on.
 type recordingKey struct {
 	path, name string // in the source; as shown
 	v          source.Version
-	format     int
+	format     int             // noFormat: it is a container
+	kind       *container.Kind // of the container
 	packed     bool
 	running    bool         // only of a format that HoldsBack
 	segments   segments     // the files of a directory
@@ -230,11 +231,6 @@ type recordingKey struct {
 
 // isDir reports whether the recording is a directory.
 func (k recordingKey) isDir() bool { return k.segments != segments{} }
-
-type containerKey struct {
-	recordingKey
-	c *container.Kind
-}
 
 // listingKey: a listing holds until the directory changes.
 type listingKey struct {

@@ -28,7 +28,7 @@ type containerDir struct{ nodes.Deferred[Container] }
 // A Container is one version of a file that holds files.
 type Container struct {
 	a   *Archive
-	key containerKey
+	key recordingKey
 }
 
 // tree returns what it holds.
@@ -42,12 +42,9 @@ func (c Container) Resolve(ctx context.Context) (nodes.Dir, error) {
 	return c.a.containers.Get(ctx, c.key)
 }
 
-// format returns the format of the container, "tar.xz" or the like.
-func (k containerKey) format() string { return container.FormatOf(k.name) }
-
 // loadContainer opens a container. What it lists is not part of the value: as
 // long as a directory in it is in use, that list can come and go.
-func (a *Archive) loadContainer(ctx context.Context, k containerKey, c *cache.Cache) (nodes.Dir, int64, error) {
+func (a *Archive) loadContainer(ctx context.Context, k recordingKey) (nodes.Dir, int64, error) {
 	l, err := a.lists.Get(ctx, k)
 	if err != nil {
 		return nil, 0, err
@@ -55,36 +52,36 @@ func (a *Archive) loadContainer(ctx context.Context, k containerKey, c *cache.Ca
 	if l.broken != nil {
 		return l.broken, treeCost + int64(problemCost*len(l.problems)), nil
 	}
-	tree := &container.Tree{Kind: k.c, At: k.path, Version: k.v, Unpack: a.unpack, Load: func(ctx context.Context) (*container.Members, formats.Input, error) {
+	tree := &container.Tree{Kind: k.kind, At: k.path, Version: k.v, Unpack: a.unpack, Load: func(ctx context.Context) (*container.Members, formats.Input, error) {
 		l, err := a.lists.Get(ctx, k)
 		if err != nil || l.broken != nil {
 			return nil, formats.Input{}, err
 		}
 		return l.Members, l.src, nil
 	}, Warn: func(name string, err error) {
-		a.warn(path.Join(k.path, name), k.v, "archive says two things of a file", "format", k.format(), "err", err)
+		a.warn(path.Join(k.path, name), k.v, "archive says two things of a file", "format", container.FormatOf(k.name), "err", err)
 	}}
-	tree.Whole = a.contentOf(k.recordingKey)
-	inner := newArchive(tree, a.list, c, a.opt, a.depth+1)
+	tree.Whole = a.contentOf(k)
+	inner := newArchive(tree, a.list, a.cache, a.opt, a.depth+1)
 	inner.container = tree
 	return inner.dir("."), treeCost, nil
 }
 
 // newLists returns the lists of containers. Those of tars, whose headers stand all over them, are
 // kept on disk.
-func (a *Archive) newLists() *cache.Memo[containerKey, *memberList] {
+func (a *Archive) newLists() *cache.Memo[recordingKey, *memberList] {
 	return cache.NewMemo(a.cache, a.loadList).Durable(a.listPlace, (*memberList).encode, a.resumeList).Eager().
-		Peak(func(containerKey) int64 { return listWork })
+		Peak(func(recordingKey) int64 { return listWork })
 }
 
 // listPlace returns where the list of a container is on disk; nil: it is not kept. It is not for
 // containers in containers, whose versions say too little to find them by, as the next container
 // may hold another one of the same size and time.
-func (a *Archive) listPlace(k containerKey) cache.Place {
-	if a.depth > 0 || k.c != container.Tar || k.v.Changed == 0 { // without a change time no stamp is the same
+func (a *Archive) listPlace(k recordingKey) cache.Place {
+	if a.depth > 0 || k.kind != container.Tar || k.v.Changed == 0 { // without a change time no stamp is the same
 		return nil
 	}
-	return a.contentOf(k.recordingKey).At(listKind(k.c, k.packed))
+	return a.contentOf(k).At(listKind(k.kind, k.packed))
 }
 
 // listKind is what the lists of containers are called on disk.
@@ -99,22 +96,22 @@ func listKind(c *container.Kind, packed bool) string {
 func (a *Archive) listLimit() int64 { return max(a.cache.Budget()/2, container.MinList) }
 
 // resumeList returns a list that was kept.
-func (a *Archive) resumeList(ctx context.Context, k containerKey, b []byte) (*memberList, int64, error) {
+func (a *Archive) resumeList(ctx context.Context, k recordingKey, b []byte) (*memberList, int64, error) {
 	m := container.Decode(b, k.v.Stamp, a.listLimit())
 	if m == nil {
 		return nil, 0, errOtherList
 	}
-	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true})
+	u, reads := a.input(ctx, k, unpack.Choice{Listed: true})
 	return a.listOf(ctx, k, u, reads, &memberList{Members: m, saved: true})
 }
 
 // loadList makes the list of a container.
-func (a *Archive) loadList(ctx context.Context, k containerKey) (*memberList, int64, error) {
-	streams := k.c == container.Tar && !cache.IsSavedOnly(ctx)
-	u, reads := a.input(ctx, k.recordingKey, unpack.Choice{Listed: true, Streams: streams})
+func (a *Archive) loadList(ctx context.Context, k recordingKey) (*memberList, int64, error) {
+	streams := k.kind == container.Tar && !cache.IsSavedOnly(ctx)
+	u, reads := a.input(ctx, k, unpack.Choice{Listed: true, Streams: streams})
 	l := new(memberList)
 	if u.err == nil {
-		l.Members, u.err = k.c.List(ctx, u.src, container.Work{Limit: a.listLimit(), Unpack: a.unpack, Look: a.looksInto})
+		l.Members, u.err = k.kind.List(ctx, u.src, container.Work{Limit: a.listLimit(), Unpack: a.unpack, Look: a.looksInto})
 	}
 	if u.err == nil && streams {
 		u.src.Size, u.err = u.src.Length(ctx) // known by now, as the list ends there
@@ -130,9 +127,9 @@ func (a *Archive) looksInto(name string) bool {
 }
 
 // listOf completes the list of a container that was opened, or the reason why it does not open.
-func (a *Archive) listOf(ctx context.Context, k containerKey, u *plainInput, reads *readErrors, l *memberList) (*memberList, int64, error) {
+func (a *Archive) listOf(ctx context.Context, k recordingKey, u *plainInput, reads *readErrors, l *memberList) (*memberList, int64, error) {
 	l.src = u.src
-	err := u.err
+	format, err := container.FormatOf(k.name), u.err
 	switch {
 	case ctx.Err() != nil && err != nil || notSaved(err):
 		return nil, 0, err
@@ -143,14 +140,14 @@ func (a *Archive) listOf(ctx context.Context, k containerKey, u *plainInput, rea
 			return nil, 0, err
 		}
 		if len(l.problems) > 0 {
-			l.AddText("error", ".txt", containerErrorText(k.format(), l.problems))
-			a.warn(k.path, k.v, "archive is damaged; what is whole is shown", "format", k.format(), "err", l.problems[0].Message, "problems", len(l.problems))
+			l.AddText("error", ".txt", containerErrorText(format, l.problems))
+			a.warn(k.path, k.v, "archive is damaged; what is whole is shown", "format", format, "err", l.problems[0].Message, "problems", len(l.problems))
 		}
 		return l, l.Cost() + treeCost, nil
 	}
-	a.warn(k.path, k.v, "archive does not open", "format", k.format(), "err", err)
+	a.warn(k.path, k.v, "archive does not open", "format", format, "err", err)
 	p := openProblem(ctx, l.src, err, u.hurt)
-	l.problems, l.broken = []formats.Problem{p}, broken(l.src, k.format(), p)
+	l.problems, l.broken = []formats.Problem{p}, broken(l.src, format, p)
 	return l, treeCost, nil
 }
 

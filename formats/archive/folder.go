@@ -304,7 +304,7 @@ func (a *Archive) File(ctx context.Context, at string, info source.Info) (nodes.
 		}}
 		e.DirSize = info.Version.Size
 	case n.container != nil:
-		k := containerKey{recordingKey{path: at, name: name, v: info.Version, format: noFormat, packed: n.packed}, n.container}
+		k := recordingKey{path: at, name: name, v: info.Version, format: noFormat, kind: n.container, packed: n.packed}
 		e.Dir = containerDir{nodes.Deferred[Container]{Target: Container{a, k}}}
 	default:
 		e.File = plainFile{a.openFiles, file}

@@ -3,7 +3,6 @@ package archive
 import (
 	"time"
 
-	"recfs/cache"
 	"recfs/formats/source"
 	"recfs/nodes"
 )
@@ -37,15 +36,8 @@ type growth struct {
 	was bool           // it grew out of the one before
 }
 
-// maxGrowths is of how many files growths know that they grew.
+// maxGrowths is of how many files an archive knows that they grew.
 const maxGrowths = 1 << 10
-
-// growths tell which files somebody is adding to.
-type growths struct {
-	seen *cache.Recent[string, growth]
-}
-
-func newGrowths() growths { return growths{cache.NewRecent[string, growth](maxGrowths)} }
 
 const (
 	// writing is for how long after a write the next one is expected. A file that was just put there
@@ -56,14 +48,14 @@ const (
 )
 
 // running reports whether somebody seems to be adding to a file at present.
-func (g growths) running(at string, v source.Version) bool {
+func (a *Archive) running(at string, v source.Version) bool {
 	if !grows(v) {
 		return false
 	}
-	before, ok := g.seen.Get(at)
+	before, ok := a.growths.Get(at)
 	now := growth{v, ok && changeOf(before.v, v) == nodes.Grown && (before.was || before.v.Size < v.Size)}
 	if now != before {
-		g.seen.Swap(at, now)
+		a.growths.Swap(at, now)
 	}
 	pause := time.Since(v.Time()).Abs() // a clock may be ahead of another
 	return pause < writing || now.was && pause < pausing

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/source"
 	"recfs/nodes"
@@ -12,7 +13,7 @@ import (
 // A recording is taken to be written for a moment after each write, and for long if it was seen to
 // grow.
 func TestRunning(t *testing.T) {
-	a := newGrowths()
+	a := &Archive{growths: cache.NewRecent[string, growth](maxGrowths)}
 	at := func(ago time.Duration, size int64, inode uint64) source.Version {
 		when := time.Now().Add(-ago)
 		return source.Version{Dev: 1, Stamp: formats.Stamp{

@@ -20,26 +20,23 @@ const (
 // be a target, so that it leads nowhere in the mount either.
 const outside = "outside-the-archive:"
 
-// links follows the symbolic links of a tree.
-type links struct{ tree source.Tree }
-
 // shownTarget returns the target that a link in the directory dir has in the
 // mount: the same, or the way from dir to where an absolute one leads. The
 // kernel follows it, and would follow it out of the mount as well.
-func (l links) shownTarget(ctx context.Context, dir, target string) string {
+func (a *Archive) shownTarget(ctx context.Context, dir, target string) string {
 	shown := target
 	if path.IsAbs(target) {
-		inside, ok := l.tree.Inside(target)
+		inside, ok := a.tree.Inside(target)
 		if !ok {
-			return l.dangling(ctx, dir, target)
+			return a.dangling(ctx, dir, target)
 		}
 		shown = cmp.Or(strings.TrimSuffix(upFrom(dir)+inside, "/"), ".")
 	}
 	if shown == "" || len(shown) > nodes.MaxLink || strings.Contains(shown, "\x00") {
-		return l.dangling(ctx, dir, target)
+		return a.dangling(ctx, dir, target)
 	}
-	if _, _, err := l.resolve(ctx, dir, shown, nil); err == errOutside || err == errTooLong {
-		return l.dangling(ctx, dir, target)
+	if _, _, err := a.resolve(ctx, dir, shown, nil); err == errOutside || err == errTooLong {
+		return a.dangling(ctx, dir, target)
 	}
 	return shown
 }
@@ -54,13 +51,13 @@ func upFrom(dir string) string {
 
 // dangling returns a target that leads nowhere from dir and tells of another one. Nothing in dir
 // has the name that it begins with: from there the steps up in target would lead out of the mount.
-func (l links) dangling(ctx context.Context, dir, target string) string {
+func (a *Archive) dangling(ctx context.Context, dir, target string) string {
 	shown, _, _ := strings.Cut(target, "\x00")
 	for {
 		shown = outside + shown
 		first, _, _ := strings.Cut(shown, "/")
 		if len(first) < nodes.MaxLink {
-			if _, err := l.tree.Stat(ctx, path.Join(dir, first)); err == nil {
+			if _, err := a.tree.Stat(ctx, path.Join(dir, first)); err == nil {
 				continue
 			}
 		}
@@ -82,8 +79,8 @@ const (
 // resolve returns the path that target leads to from the directory dir, and
 // what is there. dir and the result are free of links. through hears of every
 // directory on the way, unless it is nil.
-func (l links) resolve(ctx context.Context, dir, target string, through func(source.Info)) (string, source.Info, error) {
-	r := route{tree: l.tree, at: dir, rest: target, through: through}
+func (a *Archive) resolve(ctx context.Context, dir, target string, through func(source.Info)) (string, source.Info, error) {
+	r := route{tree: a.tree, at: dir, rest: target, through: through}
 	for r.rest != "" {
 		if err := r.step(ctx); err != nil {
 			return "", source.Info{}, err
@@ -92,7 +89,7 @@ func (l links) resolve(ctx context.Context, dir, target string, through func(sou
 	if r.missing != nil {
 		return "", source.Info{}, r.missing
 	}
-	info, err := l.tree.Stat(ctx, r.at)
+	info, err := a.tree.Stat(ctx, r.at)
 	return r.at, info, err
 }
 

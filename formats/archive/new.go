@@ -1,7 +1,7 @@
 package archive
 
 import (
-	"context"
+	"cmp"
 	"log/slog"
 
 	"recfs/cache"
@@ -9,26 +9,22 @@ import (
 	"recfs/formats/recordings"
 	"recfs/formats/source"
 	"recfs/formats/unpack"
-	"recfs/nodes"
 )
 
 // newArchive returns an archive of the files of a tree that lies in so many containers.
 func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Options, depth int) *Archive {
 	a := &Archive{
-		links: links{tree}, namings: newNamings(list, depth < maxDepth),
-		cache: c, list: list, opt: opt, log: opt.Log, depth: depth,
+		tree: tree, namings: newNamings(list, depth < maxDepth),
+		cache: c, list: list, opt: opt, log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler)), depth: depth,
 		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
 		absent:  cache.NewRecent[absentKey, bool](maxAbsent),
-		growths: newGrowths(),
+		growths: cache.NewRecent[string, growth](maxGrowths),
 	}
 	if depth == 0 {
 		a.openFiles.OnRead = opt.OnRead
 	}
 	if opt.Disk != nil && depth == 0 {
 		a.contents = formats.NewContents(opt.Disk)
-	}
-	if a.log == nil {
-		a.log = slog.New(slog.DiscardHandler)
 	}
 	a.listings = cache.NewMemo(c, a.loadListing)
 	a.kinds = cache.NewMemo(c, a.loadKind)
@@ -37,8 +33,6 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 	a.recordings = recordings.NewStore(c, a.log, a.recordingOf)
 	a.trees = cache.NewMemo(c, a.open)
 	a.lists = a.newLists()
-	a.containers = cache.NewMemo(c, func(ctx context.Context, k containerKey) (nodes.Dir, int64, error) {
-		return a.loadContainer(ctx, k, c)
-	})
+	a.containers = cache.NewMemo(c, a.loadContainer)
 	return a
 }

@@ -144,8 +144,8 @@ func TestNestedSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := containerKey{recordingKey{path: "a.tar", name: "a.tar", v: info.Version, format: noFormat}, container.Tar}
-	saved := func(k containerKey) *container.Members {
+	k := recordingKey{path: "a.tar", name: "a.tar", v: info.Version, format: noFormat, kind: container.Tar}
+	saved := func(k recordingKey) *container.Members {
 		b, _ := a.opt.Disk.Load(t.Context(), a.listPlace(k).Name(t.Context()))
 		return container.Decode(b, k.v.Stamp, 1<<30)
 	}

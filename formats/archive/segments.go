@@ -69,7 +69,7 @@ func (s segments) inode() uint64 {
 // to such files among them, and the version of the whole. The rights are
 // those of a file of the recording: they allow what the directory and all the
 // files allow.
-func (l links) segments(ctx context.Context, dir string, names source.Names, info source.Info) ([]segment, source.Version, nodes.Rights) {
+func (a *Archive) segments(ctx context.Context, dir string, names source.Names, info source.Info) ([]segment, source.Version, nodes.Rights) {
 	v, rights := info.Version, insideOf(info)
 	v.Size = 0
 	through := func(dir source.Info) { rights = limitedBy(rights, dir) }
@@ -78,9 +78,9 @@ func (l links) segments(ctx context.Context, dir string, names source.Names, inf
 	for i := range names.Len() {
 		name, _ := names.At(i)
 		at := path.Join(dir, name)
-		info, err := l.tree.Stat(ctx, at)
+		info, err := a.tree.Stat(ctx, at)
 		if err == nil && info.Type == iofs.ModeSymlink {
-			at, info, err = l.resolve(ctx, dir, name, through)
+			at, info, err = a.resolve(ctx, dir, name, through)
 		}
 		if err != nil || info.Type != 0 {
 			continue
@@ -111,7 +111,7 @@ func (b beside) Open(ctx context.Context, name string) (formats.File, error) {
 		return formats.File{}, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrInvalid}
 	}
 	rights := b.rights
-	at, info, err := b.a.links.resolve(ctx, b.dir, name, func(dir source.Info) { rights = limitedBy(rights, dir) })
+	at, info, err := b.a.resolve(ctx, b.dir, name, func(dir source.Info) { rights = limitedBy(rights, dir) })
 	_, nowhere := errors.AsType[linkError](err)
 	switch {
 	case nowhere: // the link dangles

@@ -54,7 +54,7 @@ func (r Recording) VersionOf(ctx context.Context, below string) (string, error) 
 // Version implements nodes.Versioned for a container and all that is in it.
 func (d containerDir) Version(context.Context, string) (string, error) {
 	k := d.Target.key
-	return fmt.Sprintf("%x %s %q", k.stamp().Append(nil), k.format(), k.name), nil
+	return fmt.Sprintf("%x %s %q", k.stamp().Append(nil), d.Target.Format(), k.name), nil
 }
 
 // Version implements nodes.Versioned.

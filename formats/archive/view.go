@@ -238,7 +238,7 @@ func ContainerOf(dir nodes.Dir) (Container, bool) {
 func (c Container) Stamp() formats.Stamp { return c.key.stamp() }
 
 // Format returns its format: "tar", "zip", "tar.xz" and the like.
-func (c Container) Format() string { return c.key.format() }
+func (c Container) Format() string { return container.FormatOf(c.key.name) }
 
 // Problems returns what is wrong with it: with its own structure and the compression around it, not
 // with what is in its members, which reading them tells. They are sorted by offset, in the bytes

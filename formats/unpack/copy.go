@@ -132,14 +132,7 @@ func (s *copyWriter) commit(ctx context.Context, size int64, hurt *Damage, stamp
 	if err != nil {
 		return nil
 	}
-	local, err := cache.NewLocalFile(f)
-	if err != nil {
-		return nil
-	}
-	done, err := openCopyFile(ctx, local, s.name)
-	if err != nil {
-		return nil
-	}
+	done, _ := openCopyFile(ctx, f, s.name)
 	return done
 }
 
