@@ -73,13 +73,11 @@ func (c *Content) Part(name string) *Content {
 	}
 	p := c.in.Of(c.place+"/"+name, c.stamp, func(ctx context.Context) (string, error) {
 		key, err := c.Key(ctx)
-		return partKey(key, name), err
+		return keyOf("recfs member 1", key, name), err
 	})
 	p.base = c
 	return p
 }
-
-func partKey(container, name string) string { return keyOf("recfs member 1", container, name) }
 
 // keyOf returns the key that is made of texts.
 func keyOf(texts ...string) string {
@@ -159,16 +157,15 @@ func (c *Content) find(ctx context.Context) (n note, found bool) {
 		return n, false
 	}
 	n = note{Stamp: c.stamp, Key: key}
-	if noted && was.Key != key { // it may have grown: what is kept of it is noted once that is kept under the new key
+	switch {
+	case noted && was.Key != key: // it may have grown: what is kept of it is noted once that is kept under the new key
 		n.earlier = was.Key
-		c.in.seen.Swap(c.contentKey, n)
+	case noted && was.Stamp == c.stamp: // without a change time nothing is sure, and the note as it was
+	default:
+		c.keep(n)
 		return n, true
 	}
-	if noted && was.Stamp == c.stamp { // without a change time nothing is sure, and the note as it was
-		c.in.seen.Swap(c.contentKey, n)
-		return n, true
-	}
-	c.keep(n)
+	c.in.seen.Swap(c.contentKey, n)
 	return n, true
 }
 

@@ -134,19 +134,18 @@ func (s sectionContent) ReadAt(ctx context.Context, p []byte, off int64) (int, e
 	if end := UntilOf(ctx); end > 0 && (s.off > 0 || end > s.n) {
 		ctx = Until(ctx, s.off+min(end, s.n))
 	}
-	switch rest := s.n - off; {
+	switch {
 	case off < 0:
 		return 0, fs.ErrInvalid
-	case rest <= 0:
+	case off >= s.n:
 		return 0, io.EOF
-	case int64(len(p)) > rest:
-		n, err := s.r.ReadAt(ctx, p[:rest], s.off+off)
-		if err == nil {
-			err = io.EOF
-		}
-		return n, err
 	}
-	return s.r.ReadAt(ctx, p, s.off+off)
+	want := p[:min(int64(len(p)), s.n-off)]
+	n, err := s.r.ReadAt(ctx, want, s.off+off)
+	if err == nil && len(want) < len(p) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // CloseContent lets go of a content that is an io.Closer.

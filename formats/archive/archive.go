@@ -312,6 +312,6 @@ func (n namings) naming(name string) naming {
 	if !n.containers {
 		return naming{format: noFormat}
 	}
-	kind, packed := container.KindOf(name)
-	return naming{noFormat, kind, packed}
+	kind, compression := container.KindOf(name)
+	return naming{noFormat, kind, compression != ""}
 }

@@ -19,9 +19,9 @@ func TestFormatOf(t *testing.T) {
 		if want != "" && !slices.Contains(container.Formats(), want) {
 			t.Errorf("%q is not listed", want)
 		}
-		k, packed := container.KindOf(name)
-		if (k != nil) != (want != "") || packed != (len(want) > 3) {
-			t.Errorf("%q: %v, %v", name, k, packed)
+		k, compression := container.KindOf(name)
+		if (k != nil) != (want != "") || (compression != "") != (len(want) > 3) {
+			t.Errorf("%q: %v, %q", name, k, compression)
 		}
 	}
 }

@@ -195,14 +195,12 @@ const (
 	maxHeads = 1 << 20
 )
 
-func (h heads) size() (n int) {
+func (h heads) cost() (n int64) {
 	for _, b := range h {
-		n += len(b)
+		n += int64(len(b) + headCost)
 	}
 	return n
 }
-
-func (h heads) cost() int64 { return int64(h.size() + headCost*len(h)) }
 
 // places returns where the files begin, in order.
 func (h heads) places() []int64 { return slices.Sorted(maps.Keys(h)) }

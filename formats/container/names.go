@@ -12,17 +12,10 @@ import (
 // the compression.
 var shortTars = map[string]string{".tgz": ".gz", ".txz": ".xz", ".tbz2": ".bz2", ".tzst": ".zst"}
 
-// KindOf returns by its name what kind of container a file of that name is, nil if it is none, and
-// whether it is compressed as a whole (docs/tree/README.md section 1).
-func KindOf(name string) (k *Kind, packed bool) {
-	k, compression := split(name)
-	return k, compression != ""
-}
-
 // FormatOf returns the format of the container of that name: "zip", "tar", "tar.xz" and the like.
 // It is "" if the name is of none.
 func FormatOf(name string) string {
-	k, compression := split(name)
+	k, compression := KindOf(name)
 	if k == nil {
 		return ""
 	}
@@ -38,9 +31,9 @@ func Formats() []string {
 	return list
 }
 
-// split returns the kind of container that a name is of, and the extension of the compression
-// around it.
-func split(name string) (k *Kind, compression string) {
+// KindOf returns by its name what kind of container a file is, nil if it is none, and the extension
+// of the compression around it, which may be "" (docs/tree/README.md section 1).
+func KindOf(name string) (k *Kind, compression string) {
 	ext := path.Ext(name)
 	if ext == name { // nothing before it
 		return nil, ""

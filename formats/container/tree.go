@@ -184,14 +184,9 @@ func (m *member) info(v source.Version) source.Info {
 	if m.mode() == 0 {
 		size = m.size
 	}
-	return source.Info{Version: source.Version{Stamp: m.stamp(v.Stamp, size)}, Type: m.mode(), Fixed: true}
-}
-
-// stamp returns the stamp of a member of that size.
-func (m *member) stamp(container formats.Stamp, size int64) formats.Stamp {
-	s := stampAt(container, m.at, size)
+	s := stampAt(v.Stamp, m.at, size)
 	s.Modified, s.Nanos = m.sec, int64(m.nsec)
-	return s
+	return source.Info{Version: source.Version{Stamp: s}, Type: m.mode(), Fixed: true}
 }
 
 func (m *member) mode() iofs.FileMode {
