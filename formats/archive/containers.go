@@ -67,16 +67,9 @@ func (a *Archive) loadContainer(ctx context.Context, k recordingKey) (nodes.Dir,
 	return inner.dir("."), treeCost, nil
 }
 
-// newLists returns the lists of containers. Those of tars, whose headers stand all over them, are
-// kept on disk.
-func (a *Archive) newLists() *cache.Memo[recordingKey, *memberList] {
-	return cache.NewMemo(a.cache, a.loadList).Durable(a.listPlace, (*memberList).encode, a.resumeList).Eager().
-		Peak(func(recordingKey) int64 { return listWork })
-}
-
-// listPlace returns where the list of a container is on disk; nil: it is not kept. It is not for
-// containers in containers, whose versions say too little to find them by, as the next container
-// may hold another one of the same size and time.
+// listPlace returns where the list of a container is on disk; nil: it is not kept. Those of tars
+// are, whose headers stand all over them, but not those of containers in containers, whose versions
+// say too little to find them by: the next container may hold another one of the same size and time.
 func (a *Archive) listPlace(k recordingKey) cache.Place {
 	if a.depth > 0 || k.kind != container.Tar || k.v.Changed == 0 { // without a change time no stamp is the same
 		return nil

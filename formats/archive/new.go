@@ -32,7 +32,8 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 	a.unpacked = cache.NewMemo(c, a.loadUnpacked)
 	a.recordings = recordings.NewStore(c, a.log, a.recordingOf)
 	a.trees = cache.NewMemo(c, a.open)
-	a.lists = a.newLists()
+	a.lists = cache.NewMemo(c, a.loadList).Durable(a.listPlace, (*memberList).encode, a.resumeList).Eager().
+		Peak(func(recordingKey) int64 { return listWork })
 	a.containers = cache.NewMemo(c, a.loadContainer)
 	return a
 }
