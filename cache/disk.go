@@ -108,7 +108,7 @@ func (d *Disk) Lookup() func(name string) bool {
 		dir, base := path.Split(place(name, ""))
 		names, ok := listed[dir]
 		if !ok {
-			for name := range d.fileNames(path.Clean(dir)) {
+			for _, name := range d.fileNames(path.Clean(dir)) {
 				if ext := path.Ext(name); ext == sidecarExt || ext == blobExt {
 					names = append(names, shortOf(name))
 				}
@@ -343,7 +343,7 @@ func (d *Disk) scan() ([]Item, error) {
 		})
 		return nil
 	})
-	sortItems(items)
+	slices.SortFunc(items, func(a, b Item) int { return a.Used.Compare(b.Used) })
 	return items, err
 }
 

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
-	"slices"
 	"sync"
 )
 
@@ -139,10 +138,6 @@ func (d *Disk) Open(name string) (*LocalFile, error) {
 // process has replaced it meanwhile, the new one stays.
 func (d *Disk) Remove(name string, damaged os.FileInfo) {
 	d.removeFile(place(name, blobExt), damaged)
-}
-
-func sortItems(items []Item) {
-	slices.SortFunc(items, func(a, b Item) int { return a.Used.Compare(b.Used) })
 }
 
 // A Behind is what others made, which lies behind a Disk.

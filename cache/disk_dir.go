@@ -230,8 +230,8 @@ func (d *diskDir) touch(at string, info os.FileInfo) {
 	}
 }
 
-// fileNames returns the names in a directory, none if it cannot be read.
-func (d *diskDir) fileNames(dir string) map[string]bool {
+// fileNames returns the names in a directory, sorted, none if it cannot be read.
+func (d *diskDir) fileNames(dir string) []string {
 	root, err := d.dirWith(layoutDir, dir)
 	if err != nil {
 		d.refused(err)
@@ -243,11 +243,8 @@ func (d *diskDir) fileNames(dir string) map[string]bool {
 	}
 	defer f.Close()
 	list, _ := f.Readdirnames(-1) // what was read before an error counts
-	names := make(map[string]bool, len(list))
-	for _, name := range list {
-		names[name] = true
-	}
-	return names
+	slices.Sort(list)
+	return list
 }
 
 // openMarks returns the open file, nil if there is none.

@@ -3,10 +3,8 @@ package cache
 import (
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -26,7 +24,7 @@ func (d *Disk) State() string {
 		case err != nil:
 			fmt.Fprint(b, "- ")
 		case now.Sub(info.ModTime()) < settled:
-			for _, name := range slices.Sorted(maps.Keys(d.fileNames(dir))) {
+			for _, name := range d.fileNames(dir) {
 				fmt.Fprintln(b, name)
 			}
 		default:
