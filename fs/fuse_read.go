@@ -84,8 +84,8 @@ func (s *server) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (resu
 	return result, status
 }
 
-// read reads the item that has a key. The tree is asked for the rest of it only if it is not open, or
-// to name it after a failure.
+// read reads the item that has a key. The tree is asked for the rest of it only if it is not open,
+// or to name it after a failure.
 func (s *server) read(ctx context.Context, it *item, buf []byte, off int64) (result fuse.ReadResult, err error) {
 	open := func(ctx context.Context) (nodes.Content, error) {
 		if *it, err = s.item(ctx, it.key); err != nil {

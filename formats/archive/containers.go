@@ -68,8 +68,9 @@ func (a *Archive) loadContainer(ctx context.Context, k recordingKey) (nodes.Dir,
 }
 
 // listPlace returns where the list of a container is on disk; nil: it is not kept. Those of tars
-// are, whose headers stand all over them, but not those of containers in containers, whose versions
-// say too little to find them by: the next container may hold another one of the same size and time.
+// are, whose headers stand all over them. Those of containers in containers are not: their versions
+// say too little to find them by, as the next container may hold another one of the same size and
+// time.
 func (a *Archive) listPlace(k recordingKey) cache.Place {
 	if a.depth > 0 || k.kind != container.Tar || k.v.Changed == 0 { // without a change time no stamp is the same
 		return nil

@@ -57,8 +57,8 @@ func (f Files[K]) Read(ctx context.Context, key K, open func(context.Context) (n
 	return err
 }
 
-// open opens a file for others, too. What it keeps in memory counts until it is closed, which is when others need
-// the memory and nobody reads it at that moment.
+// open opens a file for others, too. What it keeps in memory counts until it is closed, which is
+// when others need the memory and nobody reads it at that moment.
 func (f Files[K]) open(ctx context.Context, key K, open func(context.Context) (nodes.Content, error)) (*content, error) {
 	opened, err := open(ctx)
 	if err != nil {
