@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -343,24 +344,10 @@ func (x *Index) run(i int) (first, end int) {
 	return i, i + 1 // which soundness rules out
 }
 
-// eventGroups counts the events.
-func (x *Index) eventGroups() []columnar.Group {
-	c, chunk := rowcount.New(eventsColumns), 0
-	for i := range x.Events {
-		for chunk+1 < len(x.Chunks) && x.Chunks[chunk+1].FirstTick <= x.Events[i].Tick {
-			chunk++
-			c.EndChunk()
-		}
-		x.Events[i].row(c.Batch)
-		c.EndRow()
-	}
-	return c.Groups()
-}
-
-// eventRows adds the events from a chunk on, until b is full.
-func (x *Index) eventRows(b *columnar.Batch, chunk int) {
-	first := x.Chunks[chunk].FirstTick
-	for i := sort.Search(len(x.Events), func(i int) bool { return x.Events[i].Tick >= first }); i < len(x.Events) && !b.Full(); i++ {
-		x.Events[i].row(b)
-	}
+// eventRows are the rows of the table events.
+func eventRows(_ context.Context, x *Index) (views.Rows, error) {
+	return views.Rows{
+		N: len(x.Events), Add: func(b *columnar.Batch, i int) { x.Events[i].row(b) },
+		Chunk: func(i int) int { return x.chunkOf(x.Events[i].Tick) },
+	}, nil
 }

@@ -241,11 +241,7 @@ func (t *tree) tables() []views.Table[Index] {
 		Name: "players", Schema: columns(playersOf(t.rec.Text)), Groups: func(x *Index) []columnar.Group { return x.Players.Groups() },
 		Chunks: (*Index).count, Rows: rows(func(r tableRows) *columnar.Batch { return r.players }),
 	}, {
-		Name: "events", Schema: columns(eventsColumns), Groups: (*Index).eventGroups,
-		Fill: func(_ context.Context, x *Index, b *columnar.Batch, chunk, _ int) error {
-			x.eventRows(b, chunk)
-			return nil
-		},
+		Name: "events", Columns: eventsColumns, Schema: columns(eventsColumns), Known: eventRows,
 	}}
 }
 

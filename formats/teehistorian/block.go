@@ -21,9 +21,8 @@ type recording struct {
 	growing  bool     // lines that may still change are held back
 }
 
-// longLines is the size from which the lines of a chunk are made while they are read. So is the
-// document of its last tick then, the only one that can be long. Usual chunks have two to four MiB
-// of lines.
+// longLines is the size of the lines of a chunk from which the document of its last tick, the only
+// one that can be long, is made while it is read. Usual chunks have two to four MiB of lines.
 const longLines = 8 << 20
 
 // blockWindow is how many bytes are read at a time for a few ticks.
@@ -59,7 +58,7 @@ type cursor struct {
 	ready  bool    // event holds the next record, not applied yet
 }
 
-// isLong reports whether the lines of a chunk are made while they are read.
+// isLong reports whether the document of the last tick may be long.
 func (c *chunk) isLong() bool { return c.Lines > longLines }
 
 // held is about how much memory it takes to decode the records of a chunk. With a long record, that
@@ -202,14 +201,6 @@ func (r *recording) appendTick(b []byte, c *cursor, t int32, states bool) ([]byt
 	}
 }
 
-// lines renders the ticks of chunk k up to last, one a line.
-func (r *recording) lines(ctx context.Context, k int, last int32) ([]byte, error) {
-	w := jsonLines{render: &r.render}
-	b := make([]byte, 0, min(r.idx.chunks[k].Lines, longLines))
-	err := r.each(ctx, k, last, longLines, func(e *event) { b = w.append(b, e) })
-	return w.end(b), err
-}
-
 // A jsonLines renders ticks, one a line.
 type jsonLines struct {
 	render *renderer
@@ -265,26 +256,28 @@ func (r *recording) rows(ctx context.Context, k int, t table) (map[int32][]byte,
 	return rows, err
 }
 
-// longPart is the number of bytes of records that a part of a long text is made of.
-const longPart = 2 * chunkSize
+// partSize is the number of bytes of records that a part of a text is made of. Most chunks have one
+// part.
+const partSize = 2 * chunkSize
 
-// A longPlace is the place at which a part of a long text begins.
-type longPlace struct {
+// parts is how many parts a text of the records of a chunk has.
+func (c *chunk) parts() int { return int((c.Size + partSize - 1) / partSize) }
+
+// A partPlace is the place at which a part of a text begins.
+type partPlace struct {
 	*point
 	lines jsonLines
 	first bool // no event of the document comes before it
 }
 
-// longPart makes part i of a long text, which begins at p, and sets p to its end.
-func (r *recording) longPart(ctx context.Context, p *longPlace, k, i int, tick *int32) (b []byte, err error) {
-	chunk, last := &r.idx.chunks[k], int32(math.MaxInt32)
-	if tick != nil {
-		last = *tick
-		if i == 0 {
-			b = append(appendDocumentHead(b, last), eventsHead...)
-		}
+// part appends part i of the lines of chunk k up to the tick last, or of the document of that tick,
+// to b. It begins at p, and sets p to its end.
+func (r *recording) part(ctx context.Context, b []byte, p *partPlace, k, i int, last int32, document bool) ([]byte, error) {
+	chunk := &r.idx.chunks[k]
+	if document && i == 0 {
+		b = append(appendDocumentHead(b, last), eventsHead...)
 	}
-	end := min(chunk.offset+int64(i+1)*longPart, chunk.offset+chunk.Size)
+	end := min(chunk.offset+int64(i+1)*partSize, chunk.offset+chunk.Size)
 	c, err := r.in(ctx, k, p.point, chunkSize)
 	if err != nil {
 		return nil, err
@@ -295,7 +288,7 @@ func (r *recording) longPart(ctx context.Context, p *longPlace, k, i int, tick *
 		}
 		switch {
 		case !more:
-		case tick == nil:
+		case !document:
 			b = p.lines.append(b, &c.event)
 		case c.event.tick == last:
 			b = r.render.appendEvent(appendElement(b, &p.first), &c.event)
@@ -303,10 +296,10 @@ func (r *recording) longPart(ctx context.Context, p *longPlace, k, i int, tick *
 	}
 	p.point = c.point()
 	switch {
-	case end < chunk.offset+chunk.Size:
+	case i < chunk.parts()-1:
 		return b, nil
-	case tick == nil:
-		return p.lines.end(b), nil
+	case document:
+		return append(b, documentTail...), nil
 	}
-	return append(b, documentTail...), nil
+	return p.lines.end(b), nil
 }

@@ -2,6 +2,7 @@ package teehistorian
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -319,7 +320,7 @@ func decodeTicks(b []byte, first int32, n int) ([]int32, bool) {
 	ticks := make([]int32, 0, n)
 	for t := int64(first); len(ticks) < n; {
 		run, k := binary.Uvarint(b)
-		if k <= 0 || run == 0 || run > uint64(n-len(ticks)) {
+		if k <= 0 || run == 0 || run > uint64(n-len(ticks)) || t > math.MaxInt32-int64(run)+1 {
 			return nil, false
 		}
 		b = b[k:]

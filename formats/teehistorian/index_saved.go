@@ -2,7 +2,6 @@ package teehistorian
 
 import (
 	"math"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -144,7 +143,7 @@ func (x *index) checkChunks() error {
 		switch {
 		case c.Size <= 0 || c.Size > x.bytes-offset:
 			return x.wrong("the size of a chunk")
-		case c.First <= tick, c.Count <= 0, int64(c.Count) > c.Size, !c.hasTicks():
+		case c.First <= tick, c.Count <= 0, int64(c.Count) > c.Size, !c.endsWithTick(c.Last):
 			return x.wrong("the ticks of a chunk")
 		case uint64(c.Lines) > maxSize, c.Weight < 0:
 			return x.wrong("the length of what a chunk shows")
@@ -160,10 +159,10 @@ func (x *index) checkChunks() error {
 	return x.checkCheckpoint(&x.tail, stays, x.texts)
 }
 
-// hasTicks reports whether the ticks are possible.
-func (k *chunk) hasTicks() bool {
+// endsWithTick reports whether the ticks are possible, and this is the last.
+func (k *chunk) endsWithTick(last int32) bool {
 	ticks, ok := decodeTicks(k.Ticks, k.First, k.Count)
-	return ok && ticks[0] == k.First && ticks[len(ticks)-1] == k.Last && slices.IsSorted(ticks)
+	return ok && ticks[len(ticks)-1] == last
 }
 
 // checkCheckpoint checks a checkpoint that comes after so many stays and refers to these texts.

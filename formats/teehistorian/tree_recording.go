@@ -113,24 +113,10 @@ func (t *tree) chunk(x *index, n int) (nodes.File, error) {
 
 // lines returns a file of lines/. While the recording is being written, its last tick may go on.
 func (t *tree) lines(x *index, n int) (nodes.File, error) {
-	c := &x.chunks[n]
-	last, size, isLong := c.Last, c.Lines, c.isLong()
-	lines := func(ctx context.Context) ([]byte, error) {
-		r, err := t.get(ctx)
-		if err != nil {
-			return nil, err
-		}
-		b, err := r.lines(ctx, n, last)
-		return b, stale(err)
+	if c := &x.chunks[n]; !t.Running || !t.Grows || !x.mayGrow() || n < len(x.chunks)-1 {
+		return nodes.Stream(c.Lines, t.Text("lines", n, t.text(n, c.Last, false)).Open), nil
 	}
-	switch {
-	case t.Running && t.Grows && x.mayGrow() && n == len(x.chunks)-1:
-		last--
-		return nodes.Func(lines), nil
-	case isLong:
-		return nodes.Stream(size, t.Text("lines", n, t.long(n, nil)).Open), nil
-	}
-	return nodes.Sized(size, lines), nil
+	return t.Text("lines", n, t.text(n, x.lastTick()-1, false)), nil
 }
 
 // hasState reports whether there is a state of tick n.
@@ -149,7 +135,7 @@ func (t *tree) longTick(ctx context.Context, n int64) (nodes.Content, error) {
 	if c := &x.chunks[k]; !c.isLong() || c.Last != tick {
 		return nil, nil
 	}
-	return t.Text("ticks", k, t.long(k, &tick)).Open(ctx)
+	return t.Text("ticks", k, t.text(k, tick, true)).Open(ctx)
 }
 
 // doc returns the function that makes the document of a tick, or of the state after it.
@@ -223,24 +209,22 @@ func (t *tree) loadBlock(ctx context.Context, k blockKey) (*block, int64, error)
 	return b, int64(cap(b.docs) + 8*cap(b.ends) + cap(b.next.state.players)*playerSize + stateSize), nil
 }
 
-// long returns the lines of a chunk, or the document of a tick if there is one, as a text of many
-// parts.
-func (t *tree) long(k int, tick *int32) func(context.Context, *index) (*views.Text, error) {
+// text returns the lines of a chunk up to a tick, or the document of that tick.
+func (t *tree) text(k int, last int32, document bool) func(context.Context, *index) (*views.Text, error) {
 	return func(_ context.Context, x *index) (*views.Text, error) {
 		c := &x.chunks[k]
-		n := int((c.Size + longPart - 1) / longPart)
 		return &views.Text{
-			N: n, Cost: int64(n * (stateSize + c.Weight*playerSize)), Claim: c.held(),
+			N: c.parts(), Cost: int64(c.parts() * (stateSize + c.Weight*playerSize)), Claim: c.held(),
 			Make: func(ctx context.Context, i int, at any) (views.Part, error) {
 				r, err := t.get(ctx)
 				if err != nil {
 					return views.Part{}, err
 				}
-				p, ok := at.(longPlace)
+				p, ok := at.(partPlace)
 				if !ok {
-					p = longPlace{lines: jsonLines{render: &r.render}, first: true}
+					p = partPlace{lines: jsonLines{render: &r.render}, first: true}
 				}
-				b, err := r.longPart(ctx, &p, k, i, tick)
+				b, err := r.part(ctx, make([]byte, 0, c.Lines/int64(c.parts())), &p, k, i, last, document)
 				return views.Part{Bytes: b, Next: p}, stale(err)
 			},
 		}, nil

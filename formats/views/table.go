@@ -15,7 +15,8 @@ type Table[T any] struct {
 	Name    string
 	Columns []columnar.Column
 
-	// Schema, in place of Columns, is for a table whose columns follow from the index.
+	// Schema, in place of Columns, is for a table whose columns follow from the index. Known rows
+	// have both.
 	Schema func(x *T) []columnar.Column
 
 	// Groups returns the row groups, as the index has counted them.

@@ -237,13 +237,17 @@ func sliceLayout(t reflect.Type) layout {
 			c.W.Count(list.Len())
 		} else if n := c.R.Count(each.size); n > 0 {
 			list.Set(reflect.MakeSlice(t, n, n))
+			if pointers {
+				values := reflect.MakeSlice(reflect.SliceOf(of), n, n)
+				for i := range n {
+					list.Index(i).Set(values.Index(i).Addr())
+				}
+			}
 		}
 		for i := range list.Len() {
 			e := list.Index(i)
 			if !pointers {
 				e = e.Addr()
-			} else if c.R != nil {
-				e.Set(reflect.New(of))
 			}
 			each.code(c, e.UnsafePointer())
 		}
