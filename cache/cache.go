@@ -12,6 +12,7 @@ import (
 // there, too, see [Cache.Do]: what it takes the values have less.
 type Cache struct {
 	values *values
+	most   int64 // bytes that the values may take
 	large  large
 	budget int64
 	disk   Store
@@ -33,7 +34,8 @@ type Store interface {
 // New returns a Cache with a budget in bytes of memory. The disk, which may
 // be nil, is where durable Memos keep their values.
 func New(budget int64, disk Store) *Cache {
-	c := &Cache{budget: budget, disk: disk, values: newValues(valuesOf(budget)), large: newLarge(budget)}
+	most := valuesOf(budget)
+	c := &Cache{budget: budget, disk: disk, values: newValues(most), most: most, large: newLarge(budget)}
 	c.account = newAccount(budget, c.makeRoom)
 	return c
 }
@@ -44,6 +46,14 @@ func (c *Cache) Part(budget int64, disk Store) *Cache {
 	p := New(budget, disk)
 	p.account = c.account
 	return p
+}
+
+// KeepLittle leaves a quarter of the budget to values, for a program that asks for hardly anything
+// again: it goes through many recordings, and what is kept of those behind it would only fill the
+// heap, and leave gaps in it. It must be called before there are values.
+func (c *Cache) KeepLittle() {
+	c.most = c.budget / 4
+	c.values.setLimit(c.most)
 }
 
 // Count counts n bytes more, or less if n is negative, that somebody keeps beside the values for as
@@ -117,7 +127,7 @@ func (c *Cache) drop(k key) {
 // makeRoom takes n bytes of the budget away from values, as long as a quarter of it is left to
 // them.
 func (c *Cache) makeRoom(n int64) {
-	c.values.setLimit(max(valuesOf(c.budget)-max(n, 0), c.budget/4))
+	c.values.setLimit(max(c.most-max(n, 0), c.budget/4))
 }
 
 // Work returns how many bytes are counted for what is being made and what is kept open, and the

@@ -30,6 +30,8 @@ func runCheck(flags *pflag.FlagSet) runFunc {
 	registerColor(flags)
 	registerJobs(flags)
 	return readFlags(flags).onPaths(func(ctx context.Context, e *env, a *archive, args []string) error {
+		a.cache.KeepLittle()
+		limitMemory(a.cache.Budget() / 8 * 7)
 		c := &checker{env: e, members: map[string]bool{}}
 		m := e.startMeter("checking")
 		e.far = func() string {

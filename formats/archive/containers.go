@@ -50,7 +50,7 @@ func (a *Archive) loadContainer(ctx context.Context, k recordingKey) (nodes.Dir,
 		return nil, 0, err
 	}
 	if l.broken != nil {
-		return l.broken, treeCost + int64(problemCost*len(l.problems)), nil
+		return l.broken, openCost + int64(problemCost*len(l.problems)), nil
 	}
 	tree := &container.Tree{Kind: k.kind, At: k.path, Version: k.v, Unpack: a.unpack, Load: func(ctx context.Context) (*container.Members, formats.Input, error) {
 		l, err := a.lists.Get(ctx, k)
@@ -64,7 +64,7 @@ func (a *Archive) loadContainer(ctx context.Context, k recordingKey) (nodes.Dir,
 	tree.Whole = a.contentOf(k)
 	inner := newArchive(tree, a.list, a.cache, a.opt, a.depth+1)
 	inner.container = tree
-	return inner.dir("."), treeCost, nil
+	return inner.dir("."), openCost, nil
 }
 
 // listPlace returns where the list of a container is on disk; nil: it is not kept. Those of tars
@@ -137,12 +137,12 @@ func (a *Archive) listOf(ctx context.Context, k recordingKey, u *plainInput, rea
 			l.AddText("error", ".txt", containerErrorText(format, l.problems))
 			a.warn(k.path, k.v, "archive is damaged; what is whole is shown", "format", format, "err", l.problems[0].Message, "problems", len(l.problems))
 		}
-		return l, l.Cost() + treeCost, nil
+		return l, l.Cost() + openCost, nil
 	}
 	a.warn(k.path, k.v, "archive does not open", "format", format, "err", err)
 	p := openProblem(ctx, l.src, err, u.hurt)
 	l.problems, l.broken = []formats.Problem{p}, broken(l.src, format, p)
-	return l, treeCost, nil
+	return l, openCost, nil
 }
 
 // A container that is damaged shows what is whole of it, and beside that a file that names what is

@@ -114,7 +114,7 @@ func (a *Archive) loadUnpacked(ctx context.Context, k recordingKey) (*plainInput
 		return nil, 0, u.err
 	}
 	if !k.packed {
-		return u, treeCost, nil
+		return u, openCost, nil
 	}
 	return u, packedCost, nil
 }

@@ -125,9 +125,12 @@ func (k recordingKey) stamp() formats.Stamp {
 	return s
 }
 
-// treeCost is what the tree of a recording counts for in the cache, a container or a compressed
-// stream: its header and tables. What is bigger, its format keeps in Memos of its own.
-const treeCost = 16 << 10
+// treeCost is what the tree of a recording counts for in the cache: what is bigger has Memos of its
+// own. openCost is what a container, a compressed stream or what does not open counts for.
+const (
+	treeCost = 16 << 10
+	openCost = 2 << 10
+)
 
 // open opens a recording. A recording that is damaged too badly is shown as raw and error.txt; the
 // error is only for a source that could not be read, which may be better next time.
@@ -151,7 +154,7 @@ func (a *Archive) open(ctx context.Context, k recordingKey) (nodes.Dir, int64, e
 			src, hurt = u.src, u.hurt
 		}
 	}
-	return broken(src, f.Name, openProblem(ctx, src, err, hurt)), treeCost, nil
+	return broken(src, f.Name, openProblem(ctx, src, err, hurt)), openCost, nil
 }
 
 // notSaved reports whether err only says that what was asked for would have to be made, or with

@@ -78,9 +78,12 @@ type digest struct {
 
 // cost is about what a digest counts for in the cache.
 func (d *digest) cost() int64 {
-	n := int64(1<<10 + len(d.Result))
+	n := int64(2<<10 + len(d.Result))
 	for i := range d.Tables {
-		n += int64(len(d.Tables[i].Pieces) + len(d.Tables[i].Rows))
+		n += int64(128 + len(d.Tables[i].Pieces) + len(d.Tables[i].Rows))
+	}
+	for _, name := range d.Summary.Players {
+		n += int64(32 + len(name))
 	}
 	const runner, name, run = 64, 48, 96 // with their texts
 	for _, who := range d.Runners {

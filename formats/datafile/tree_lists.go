@@ -18,10 +18,13 @@ const (
 	namedText   = 8 << 10
 )
 
+// documentCost is about what the values of a document without its lists take.
+const documentCost = 1 << 10
+
 // document is a document with long lists, in its order. What makes them takes cost bytes.
 func document(cost int64, doc any, lists ...views.List) *views.Text {
 	l := lists[0]
-	l.Document, l.More, l.Cost = func(context.Context) (any, error) { return doc, nil }, lists[1:], cost
+	l.Document, l.More, l.Cost = func(context.Context) (any, error) { return doc, nil }, lists[1:], documentCost+cost
 	return l.Text()
 }
 

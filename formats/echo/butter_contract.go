@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
@@ -267,6 +268,7 @@ func (r *butterReader) Chunk(ctx context.Context, x *Index, n, first int, before
 	for i := range c.frames {
 		cost += sizeOf(&c.frames[i])
 	}
+	cost += cost/4 + int64(cap(c.frames)-len(c.frames))*int64(unsafe.Sizeof(Frame{})) // room for players, and for frames
 	return r.chunk(n, first, c, e), cost, nil
 }
 

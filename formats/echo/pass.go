@@ -128,10 +128,11 @@ func (b *Builder) flush() {
 	b.sizes = nil
 }
 
-// Finish returns the Index. It must be called even if the pass was given up.
+// Finish returns the Index, which does not keep the Builder alive. It must be called even if the
+// pass was given up.
 func (b *Builder) Finish() *Index {
 	b.flush()
-	x := &b.Index
+	x := new(b.Index)
 	x.Results, x.Events = b.summary.Results, b.summary.events
 	if last := &b.summary.Before; x.Ticks > 0 {
 		x.Points = [2][]byte{appendPoints(nil, last, 0), appendPoints(nil, last, 1)}

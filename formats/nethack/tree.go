@@ -93,7 +93,7 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 		Numbers: (*index).numbers, Run: (*index).run, Make: rec.stateText, Made: rec.documents.Peek, Each: rec.eachState,
 	}
 	l.dirs[statesDir] = rec.documentsDir("states", states, o.ticks, false)
-	return l, 512 + o.chunks.memory(), nil
+	return l, 1280 + o.chunks.memory(), nil
 }
 
 // documentsDir lists a document for each of n ticks. A time opens one that is listed, or any.
@@ -180,7 +180,7 @@ func (rec *recording) indexText(ctx context.Context, x *index) (*views.Text, err
 		}
 		return b, err
 	})
-	list.Claim, list.Document = x.Memory(), func(context.Context) (any, error) { return doc, nil }
+	list.Cost, list.Claim, list.Document = 1<<10, x.Memory(), func(context.Context) (any, error) { return doc, nil }
 	list.More = []views.List{
 		rec.indexList("pending", 1, 1, linesPerByte*int64(len(x.tail)), func(x *index, b []byte, _, _ int) ([]byte, error) {
 			return x.appendPending(b)

@@ -41,7 +41,7 @@ func (o Options) readHead(ctx context.Context, _ formats.Input, saved []byte) (f
 
 // Memory is about what the header keeps alive.
 func (h *header) Memory() int64 {
-	n := len(h.json) + identCost/2*len(h.idents) + 1024
+	n := len(h.json) + identCost/2*len(h.idents) + 4096
 	for _, value := range h.values {
 		n += len(value)
 	}

@@ -66,7 +66,7 @@ func (k *chunk) activities(list []activity) ([]activity, error) {
 
 // Memory is about what the index keeps alive.
 func (x *index) Memory() int64 {
-	n := 0
+	n := 2048
 	for i := range x.chunks {
 		c := &x.chunks[i]
 		n += len(c.Ticks) + len(c.Checkpoint.Players) + len(c.Activity) + 160

@@ -62,6 +62,7 @@ type layout struct {
 	text  *Text
 	sizes []int64
 	at    []any // for Make
+	rest  int   // bytes of the document of a List that the places in at keep alive
 }
 
 // partsKept is how many parts of a text stay in memory behind the one that is read. Texts are
@@ -149,8 +150,16 @@ func (t *Tree[T]) layout(ctx context.Context, key textKey, text *Text) (*layout,
 		}
 		text.Sizes = l.sizes
 	}
-	return l, 64 + text.Cost + int64(8*cap(l.sizes)+16*cap(l.at)), nil
+	return l, textCost + text.Cost + int64(8*cap(l.sizes)+placeCost*cap(l.at)+l.rest), nil
 }
+
+// About what a text takes besides its own Cost, with its functions and its layout, a list with its
+// functions, and the place at which a part begins.
+const (
+	textCost  = 768
+	listCost  = 256
+	placeCost = 48
+)
 
 // learned sets the sizes of the parts of a text that does not know them.
 func (t *Tree[T]) learned(ctx context.Context, key textKey, l *layout) error {
@@ -220,6 +229,9 @@ func (t *Tree[T]) stretch(ctx context.Context, key textKey, l *layout, first, en
 			break
 		}
 		at = p.Next
+		if place, ok := at.(listPlace); ok {
+			l.rest = max(l.rest, len(place.rest))
+		}
 	}
 	return nil
 }
@@ -273,7 +285,7 @@ func (l *List) Text() *Text {
 	for i := range lists {
 		n += lists[i].N + 1
 	}
-	return &Text{N: n, Cost: l.Cost, Claim: l.Claim, Make: func(ctx context.Context, i int, at any) (Part, error) {
+	return &Text{N: n, Cost: l.Cost + listCost*int64(len(lists)), Claim: l.Claim, Make: func(ctx context.Context, i int, at any) (Part, error) {
 		if i == 0 {
 			return l.head(ctx)
 		}

@@ -83,7 +83,7 @@ func (l *Layout) end() int64 {
 // Cost returns about how many bytes the layout keeps alive.
 func (l *Layout) Cost() int64 {
 	const each, origin = 48, 48 // of Counts, and a share of its Group
-	n := int64(len(l.footer)) + int64(len(l.groups))*int64(16+each*(len(l.table.Columns)+1))
+	n := 512 + int64(cap(l.footer)) + int64(len(l.groups))*int64(16+each*(len(l.table.Columns)+1))
 	for i := range l.table.Groups {
 		for _, o := range l.table.Groups[i].Origins {
 			n += int64(origin + len(o.Path))

@@ -6,6 +6,7 @@ package rowcount
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/indexfile"
@@ -99,8 +100,8 @@ func (c *Counter) Clone() *Counter {
 
 // Cost returns about how many bytes a Counter keeps alive.
 func (c *Counter) Cost() int64 {
-	const column = 64 // of a group
-	return int64((len(c.groups) + 4) * (len(c.Columns) + 1) * column)
+	const column, vector = 64, int(unsafe.Sizeof(columnar.Vector{})) + 8 // of a group, and of the Batch
+	return int64(len(c.groups)*(len(c.Columns)+1)*column + len(c.Columns)*vector + 256)
 }
 
 // WriteRows writes the rows that a batch has kept, one after the other, and calls end after each.
