@@ -39,60 +39,57 @@ func (p *patch) decode(diff []byte, base int) error {
 	p.diff = diff
 	switch formatOf(diff) {
 	case beta3:
-		return p.beta3(diff[2:])
+		p.beta3(diff[2:])
 	case beta2:
-		return p.beta2(diff[2:])
+		p.beta2(diff[2:])
 	default:
-		return p.beta1(diff)
+		p.beta1(diff)
 	}
+	return p.err
 }
 
 // beta1 reads 16-bit little-endian commands: two bits operation, 14 bits argument
 // (docs/formats/nethack.md section 5.1). There is no end marker; 00 00 is padding that the game
 // adds.
-func (p *patch) beta1(d []byte) error {
-	for len(d) > 0 {
+func (p *patch) beta1(d []byte) {
+	for len(d) > 0 && p.err == nil {
 		if len(d) < 2 {
-			return errTruncated
+			p.fail(errTruncated)
+			return
 		}
 		n := uint64(d[1]&0x3f)<<8 | uint64(d[0])
 		op := d[1] >> 6
 		d = d[2:]
 		if op == 0 && n == 0 {
-			return nil
+			return
 		}
-		var err error
 		switch op {
 		case 0:
-			err = p.seek(int64(n<<50) >> 50)
-			if err == nil && p.src < 0 {
-				err = errSeek
+			if p.seek(int64(n<<50) >> 50); p.src < 0 {
+				p.fail(errSeek)
 			}
 		case 1:
-			err = errUnknown
+			p.fail(errUnknown)
 		case 2:
-			d, err = p.take(d, n)
+			d = p.take(d, n)
 		case 3:
-			err = p.copy(n)
-		}
-		if err != nil {
-			return err
+			p.copy(n)
 		}
 	}
-	return nil
 }
 
 // beta2 reads big-endian commands of two or four bytes; the top three bits decide
 // (docs/formats/nethack.md section 5.2).
-func (p *patch) beta2(d []byte) error {
-	for len(d) > 0 {
+func (p *patch) beta2(d []byte) {
+	for len(d) > 0 && p.err == nil {
 		op := d[0] >> 5
 		size := 4
 		if op < 4 || op == 7 {
 			size = 2
 		}
 		if len(d) < size {
-			return errTruncated
+			p.fail(errTruncated)
+			return
 		}
 		var arg uint64
 		for _, b := range d[:size] {
@@ -100,39 +97,34 @@ func (p *patch) beta2(d []byte) error {
 		}
 		d = d[size:]
 		if op == 0 && arg == 0 {
-			return nil
+			return
 		}
 		arg &= 1<<(8*size-3) - 1
-		var err error
 		switch op {
 		case 0, 1, 2, 3:
-			if err = p.copy(arg); err == nil {
-				d, err = p.take(d, uint64(op)+1)
-			}
+			p.copy(arg)
+			d = p.take(d, uint64(op)+1)
 		case 4:
-			if err = p.copy(arg & (1<<25 - 1)); err == nil {
-				d, err = p.take(d, arg>>25)
-			}
+			p.copy(arg & (1<<25 - 1))
+			d = p.take(d, arg>>25)
 		case 5:
-			d, err = p.take(d, arg)
+			d = p.take(d, arg)
 		case 6:
-			err = p.seek(int64(arg<<35) >> 35)
+			p.seek(int64(arg<<35) >> 35)
 		case 7:
-			err = p.seek(int64(arg<<51) >> 51)
-		}
-		if err != nil {
-			return err
+			p.seek(int64(arg<<51) >> 51)
 		}
 	}
-	return nil
 }
 
 // take appends the next n bytes of the diff as literals and returns the rest.
-func (p *patch) take(d []byte, n uint64) ([]byte, error) {
-	if n > uint64(len(d)) {
-		return nil, errTruncated
+func (p *patch) take(d []byte, n uint64) []byte {
+	if p.err != nil || n > uint64(len(d)) {
+		p.fail(errTruncated)
+		return d
 	}
-	return d[n:], p.literal(int(n), len(p.diff)-len(d))
+	p.literal(int(n), len(p.diff)-len(d))
+	return d[n:]
 }
 
 // Commands of a beta3 diff in their default order (docs/formats/nethack.md section 6.1).
@@ -180,143 +172,126 @@ const (
 
 // An mdiff reads the commands of a beta3 diff. Headers are bit strings, most significant bit first.
 type mdiff struct {
+	*patch
 	data  []byte
 	pos   int // in bits
 	order [commands]uint8
 }
 
 // beta3 decodes a diff whose header is already off.
-func (p *patch) beta3(d []byte) error {
-	m := mdiff{data: d}
+func (p *patch) beta3(d []byte) {
+	m := mdiff{patch: p, data: d}
 	for i := range m.order {
 		m.order[i] = uint8(i)
 	}
 	anchor := 0
-	for {
-		cmd, arg1, arg2, err := m.command()
-		if err != nil {
-			return err
-		}
+	for p.err == nil {
+		cmd, arg1, arg2 := m.command()
 		switch cmd {
 		case cmdCopyEdit:
-			err = m.copyEdit(p, arg1, arg2+1)
+			m.copyEdit(arg1, arg2+1)
 		case cmdCopy:
-			err = p.copy(arg1)
+			p.copy(arg1)
 			anchor = p.size
 		case cmdEdit:
-			err = m.copyEdit(p, 0, arg1+1)
+			m.copyEdit(0, arg1+1)
 		case cmdSeek:
-			err = p.seek(int64(arg1))
+			p.seek(int64(arg1))
 		case cmdEOF, cmdEOFCRC32:
 			p.sum, p.summed = uint32(arg2), cmd == cmdEOFCRC32
-			return p.copy(arg1)
+			p.copy(arg1)
+			return
 		case cmdCoord:
-			err = p.coord(anchor, arg1, arg2)
+			p.coord(anchor, arg1, arg2)
 		case cmdErase:
-			if err = p.copy(arg1); err == nil {
-				err = p.literal(int(arg2)+3, zeros)
-			}
+			p.copy(arg1)
+			p.literal(int(arg2)+3, zeros)
 		case cmdIncrement:
-			if err = p.copy(arg1); err == nil {
-				err = p.adjust(1)
-			}
+			p.copy(arg1)
+			p.adjust(1)
 		case cmdCopyEdit1:
-			err = m.copyEdit(p, arg1, 1)
+			m.copyEdit(arg1, 1)
 		default:
-			err = errUnsupported
-		}
-		if err != nil {
-			return err
+			p.fail(errUnsupported)
 		}
 	}
 }
 
 // copyEdit copies, then appends n literal bytes that follow the command.
-func (m *mdiff) copyEdit(p *patch, copied, n uint64) error {
-	if err := p.copy(copied); err != nil {
-		return err
-	}
-	rest, err := p.take(m.data[m.pos/8:], n)
+func (m *mdiff) copyEdit(copied, n uint64) {
+	m.copy(copied)
+	rest := m.take(m.data[m.pos/8:], n)
 	m.pos = 8 * (len(m.data) - len(rest))
-	return err
 }
 
 // coord copies up to a place a multiple of a monster's size behind the anchor and moves one step.
-func (p *patch) coord(anchor int, far, dir uint64) error {
+func (p *patch) coord(anchor int, far, dir uint64) {
 	if far > maxBlob/monsterSize {
-		return errCopyEnd
+		p.fail(errCopyEnd)
+		return
 	}
 	gap := (anchor - p.size) % monsterSize
 	if gap < 0 {
 		gap += monsterSize
 	}
-	if err := p.copy(uint64(gap) + monsterSize*far); err != nil {
-		return err
+	p.copy(uint64(gap) + monsterSize*far)
+	p.adjust(byte(steps[dir].dx))
+	if dir != west && dir != east {
+		p.adjust(byte(steps[dir].dy))
 	}
-	if err := p.adjust(byte(steps[dir].dx)); err != nil || dir == west || dir == east {
-		return err
-	}
-	return p.adjust(byte(steps[dir].dy))
 }
 
 // command reads a command with its widening prefixes and arguments (docs/formats/nethack.md
 // section 6.2). A seek's arg1 is extended by its sign.
-func (m *mdiff) command() (cmd int, arg1, arg2 uint64, err error) {
+func (m *mdiff) command() (cmd int, arg1, arg2 uint64) {
 	wider := 0
-	for {
-		if cmd, err = m.which(); err != nil {
-			return 0, 0, 0, err
-		}
-		if cmd != cmdWider {
-			break
-		}
+	for cmd = m.which(); cmd == cmdWider; cmd = m.which() {
 		wider += 8
 	}
-	if arg2, err = m.bits(widths[cmd].arg2); err != nil {
-		return 0, 0, 0, err
-	}
+	arg2 = m.bits(widths[cmd].arg2)
 	width := -m.pos & 7
 	for width < widths[cmd].arg1+wider {
 		width += 8
 	}
 	if width > 63 {
-		return 0, 0, 0, errWide
+		m.fail(errWide)
+		return cmd, 0, 0
 	}
-	arg1, err = m.bits(width)
+	arg1 = m.bits(width)
 	if cmd == cmdSeek {
 		arg1 = uint64(int64(arg1<<(64-width)) >> (64 - width))
 	}
-	return cmd, arg1, arg2, err
+	return cmd, arg1, arg2
 }
 
 // which reads an index into the order list and moves the command found there to its front.
-func (m *mdiff) which() (int, error) {
+func (m *mdiff) which() int {
 	ones := bits.LeadingZeros64(^m.ahead())
 	if ones > 2 {
-		return 0, errUnknown
+		m.fail(errUnknown)
+		return 0
 	}
-	r, err := m.bits(2*ones + 2) // the ones, a zero, and as many bits as these
-	if err != nil {
-		return 0, err
-	}
+	r := m.bits(2*ones + 2) // the ones, a zero, and as many bits as these
 	i := 1<<(ones+1) - 2 + int(r&(1<<(ones+1)-1))
 	if i >= commands {
-		return 0, errUnknown
+		m.fail(errUnknown)
+		return 0
 	}
 	cmd := m.order[i]
 	copy(m.order[1:i+1], m.order[:i])
 	m.order[0] = cmd
-	return int(cmd), nil
+	return int(cmd)
 }
 
 // bits reads n bits, at most 63, of no more than eight bytes.
-func (m *mdiff) bits(n int) (uint64, error) {
-	if n > 8*len(m.data)-m.pos {
-		return 0, errTruncated
+func (m *mdiff) bits(n int) uint64 {
+	if m.err != nil || n > 8*len(m.data)-m.pos {
+		m.fail(errTruncated)
+		return 0
 	}
 	v := m.ahead() >> (64 - n)
 	m.pos += n
-	return v, nil
+	return v
 }
 
 // ahead returns the bits that come, the next one first: those of eight bytes, with zeros behind the

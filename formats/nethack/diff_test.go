@@ -206,12 +206,11 @@ func TestDiffLimits(t *testing.T) {
 	}
 	var many patch
 	many.reset(0)
-	var err error
-	for made := 0; err == nil && made <= maxEdits; made++ {
-		err = many.literal(1, zeros)
+	for made := 0; many.err == nil && made <= maxEdits; made++ {
+		many.literal(1, zeros)
 	}
-	if !errors.Is(err, errTooMany) {
-		t.Errorf("more than %d commands: %v, want %v", maxEdits, err, errTooMany)
+	if !errors.Is(many.err, errTooMany) {
+		t.Errorf("more than %d commands: %v, want %v", maxEdits, many.err, errTooMany)
 	}
 	wide := mdiffWriter{b: []byte{0x01, 0x43}}
 	for i := range wide.order {

@@ -62,38 +62,29 @@ func (x *index) visit(ctx context.Context, r io.ReaderAt, first, end int, fn fun
 
 // appendTick appends tick n as compact JSON.
 func (x *index) appendTick(dst []byte, n int, ev *events) []byte {
-	t := x.ticks.at(n)
-	dst = append(dst, `{"tick":`...)
-	dst = jsonenc.AppendInt(dst, n)
-	dst = append(dst, `,"turn":`...)
-	dst = appendTurn(dst, t.turn)
-	dst = append(dst, `,"time":`...)
-	dst = appendUTC(dst, t.clock, x.zone(n))
+	t, start, kind, save := x.ticks.at(n), len(dst), "diff", ""
 	if t.backup {
-		dst = append(dst, `,"kind":"backup","diff_format":`...)
-	} else {
-		dst = append(dst, `,"kind":"diff","diff_format":`...)
+		kind = "backup"
 	}
-	dst = jsonenc.AppendIf(dst, t.format != noDiff, t.format.String(), jsonenc.AppendString)
-	dst = append(dst, `,"compression":`...)
-	dst = jsonenc.AppendString(dst, t.comp.String())
-	dst = append(dst, `,"save":`...)
-	dst = jsonenc.AppendIf(dst, !t.lost(), t, func(dst []byte, t tick) []byte { return jsonenc.AppendString(dst, t.saveName()) })
-	dst = append(dst, `,"line":`...)
-	dst = jsonenc.AppendInt(dst, t.line)
-	dst = append(dst, `,"offset":`...)
-	dst = jsonenc.AppendInt(dst, t.off)
-	dst = append(dst, `,"line_end":`...)
-	dst = jsonenc.AppendInt(dst, t.end)
-	dst = append(dst, `,"size":`...)
-	dst = jsonenc.AppendIf(dst, !t.lost(), t.size, jsonenc.AppendInt)
-	dst = append(dst, `,"events":`...)
-	dst = appendEvents(dst, ev, t.tz)
-	return append(dst, '}')
+	if !t.lost() {
+		save = t.saveName()
+	}
+	dst = appendTurn(appendNumber(dst, "tick", n), t.turn)
+	dst = appendUTC(jsonenc.AppendKey(dst, "time"), t.clock, x.zone(n))
+	dst = appendName(dst, "kind", kind)
+	dst = appendName(dst, "diff_format", t.format.String())
+	dst = appendName(dst, "compression", t.comp.String())
+	dst = appendName(dst, "save", save)
+	dst = appendNumber(dst, "line", t.line)
+	dst = appendNumber(dst, "offset", t.off)
+	dst = appendNumber(dst, "line_end", t.end)
+	dst = jsonenc.AppendIf(jsonenc.AppendKey(dst, "size"), !t.lost(), t.size, jsonenc.AppendInt)
+	dst = appendEvents(jsonenc.AppendKey(dst, "events"), ev, t.tz)
+	return closeObject(dst, start)
 }
 
 func appendTurn(dst []byte, turn int32) []byte {
-	return jsonenc.AppendIf(dst, turn >= 0, turn, jsonenc.AppendInt)
+	return jsonenc.AppendIf(jsonenc.AppendKey(dst, "turn"), turn >= 0, turn, jsonenc.AppendInt)
 }
 
 // tick returns tick n as compact JSON.
@@ -123,16 +114,12 @@ func (x *index) settled() int {
 func (x *index) appendCommands(dst []byte, n int, ev *events) []byte {
 	tz, turn := x.context(n)
 	for e, answers := range ev.commands(tz, nil) {
-		dst = append(dst, `{"tick":`...)
-		dst = jsonenc.AppendIf(dst, n < x.ticks.len(), n, jsonenc.AppendInt)
-		dst = append(dst, `,"turn":`...)
-		dst = appendTurn(dst, turn)
-		dst = append(dst, `,"offset":`...)
-		dst = jsonenc.AppendInt(dst, e.off)
-		dst = appendEventTime(dst, e, tz)
-		dst = appendFields(dst, e.fields)
-		dst = append(dst, `,"answers":`...)
-		dst = append(append(dst, answers...), "}\n"...)
+		start := len(dst)
+		dst = jsonenc.AppendIf(jsonenc.AppendKey(dst, "tick"), n < x.ticks.len(), n, jsonenc.AppendInt)
+		dst = appendNumber(appendTurn(dst, turn), "offset", e.off)
+		dst = appendFields(appendEventTime(dst, e, tz), e.fields)
+		dst = append(jsonenc.AppendKey(dst, "answers"), answers...)
+		dst = append(closeObject(dst, start), '\n')
 	}
 	return dst
 }

@@ -2,7 +2,7 @@ package nethack
 
 import (
 	"bytes"
-	"errors"
+	"strings"
 )
 
 // An event is a line between two save lines (docs/formats/nethack.md sections 2.1 and 2.4).
@@ -11,6 +11,7 @@ type event struct {
 	off   int64
 	timed bool   // a time step follows
 	clock uint64 // after that step
+	bad   bool   // while it is read: not a line of the format
 
 	// fields are the further keys in the order in which they are shown.
 	fields []field
@@ -44,8 +45,6 @@ const (
 
 var directions = bytes.Fields([]byte("W NW N NE E SE S SW up down self"))
 
-var errEvent = errors.New("not a line of the format")
-
 // maxEventText bounds the lines between two saves, which are a few hundred bytes.
 const maxEventText = 1 << 20
 
@@ -58,16 +57,17 @@ func isCommand(text []byte) bool { return len(text) > 0 && 'a' <= text[0] && tex
 // parse reads a line that is neither a save nor a time step. The texts of the event are parts of
 // it.
 func (e *event) parse(text []byte) {
-	err := errEvent
 	switch {
 	case isCommand(text):
 		e.kind = kindCommand
-		err = e.parseCommand(text)
+		e.parseCommand(text)
 	case len(text) > 0:
-		err = e.parseAnswer(text[0], text[1:])
+		e.parseAnswer(text[0], text[1:])
+	default:
+		e.bad = true
 	}
-	if err != nil {
-		e.kind, e.fields = kindUnknown, e.fields[:0]
+	if e.bad {
+		*e = event{kind: kindUnknown, off: e.off, fields: e.fields[:0]}
 		e.addNumber("size", int64(len(text)))
 		e.addText("text", text[:min(len(text), maxUnknown)])
 	}
@@ -88,20 +88,21 @@ func (e *event) addText(key string, b []byte) {
 const arguments = "DPITSLK"
 
 // parseCommand reads a command and its arguments (docs/formats/nethack.md section 2.1).
-func (e *event) parseCommand(s []byte) error {
+func (e *event) parseCommand(s []byte) {
 	n := 0
 	for n < len(s) && 'a' <= s[n] && s[n] <= 'z' {
 		n++
 	}
 	e.addText("command", s[:n])
 	var args [len(arguments)][]byte
-	for s = s[n:]; len(s) > 0; {
-		if s[0] != ' ' || len(s) < 3 {
-			return errEvent
+	for s = s[n:]; len(s) > 0 && !e.bad; {
+		i := -1
+		if s[0] == ' ' && len(s) >= 3 {
+			i = strings.IndexByte(arguments, s[1])
 		}
-		i := bytes.IndexByte([]byte(arguments), s[1])
 		if i < 0 || args[i] != nil {
-			return errEvent
+			e.bad = true
+			return
 		}
 		end := 3
 		if s[1] != 'I' && s[1] != 'S' {
@@ -109,191 +110,148 @@ func (e *event) parseCommand(s []byte) error {
 				end = len(s)
 			}
 		}
-		if args[i] = s[2:end]; len(args[i]) == 0 {
-			return errEvent
-		}
+		args[i] = s[2:end]
+		e.bad = len(args[i]) == 0
 		s = s[end:]
 	}
 	for i, arg := range args {
-		if arg == nil {
-			continue
-		}
-		if err := e.addArgument(arguments[i], arg); err != nil {
-			return err
+		if arg != nil {
+			e.addArgument(arguments[i], arg)
 		}
 	}
-	return nil
 }
 
-func (e *event) addArgument(letter byte, arg []byte) error {
+func (e *event) addArgument(letter byte, arg []byte) {
 	switch letter {
 	case 'D':
-		return e.addDirection(arg)
+		e.addDirection(arg)
 	case 'P':
-		return e.addPosition(arg)
+		e.addPosition(arg)
 	case 'I':
 		e.addText("item", arg)
 	case 'T':
-		text, err := parseText(arg)
-		if err != nil {
-			return err
-		}
-		e.addText("text", text)
+		e.addText("text", e.blobText(arg))
 	case 'S':
 		e.addText("spell", arg)
 	case 'L':
-		return e.parseNumber("limit", arg)
+		e.addNumber("limit", e.number(arg))
 	case 'K':
-		return e.parseNumber("key_code", arg)
+		e.addNumber("key_code", e.number(arg))
 	}
-	return nil
 }
 
 // parseAnswer reads an answer to a prompt, or another event that begins with the capital letter c.
-func (e *event) parseAnswer(c byte, s []byte) error {
+func (e *event) parseAnswer(c byte, s []byte) {
 	switch c {
 	case 'P':
-		return e.cancelOr("position", string(s) == "!", func() error { return e.parsePosition(s) })
+		e.cancelOr("position", string(s) == "!", func() { e.parsePosition(s) })
 	case 'D':
-		return e.cancelOr("direction", string(s) == "-1", func() error { return e.addDirection(s) })
+		e.cancelOr("direction", string(s) == "-1", func() { e.addDirection(s) })
 	case 'K':
 		e.kind = "key"
-		return e.parseKey(s)
+		e.parseKey(s)
 	case 'Y':
-		if len(s) != 1 {
-			return errEvent
-		}
-		e.kind = "yes_no"
+		e.kind, e.bad = "yes_no", len(s) != 1
 		e.addText("answer", s)
 	case 'M':
-		return e.cancelOr("menu", string(s) == "!", func() error { return e.parseItems(s, false) })
+		e.cancelOr("menu", string(s) == "!", func() { e.parseItems(s, false) })
 	case 'O':
-		return e.cancelOr("object_menu", string(s) == "!", func() error { return e.parseItems(s, true) })
+		e.cancelOr("object_menu", string(s) == "!", func() { e.parseItems(s, true) })
 	case 'L':
-		text, err := parseText(s)
-		if err != nil {
-			return err
-		}
-		return e.cancelOr("text", string(text) == "\x1b", func() error { e.addText("text", text); return nil })
+		text := e.blobText(s)
+		e.cancelOr("text", string(text) == "\x1b", func() { e.addText("text", text) })
 	case 'B':
 		e.kind = "bones"
-		return e.parseBones(s)
+		e.parseBones(s)
 	case 'Q':
-		if len(s) != 0 {
-			return errEvent
-		}
-		e.kind = kindOver
+		e.kind, e.bad = kindOver, len(s) != 0
 	case 'R':
 		e.kind = "top_ten"
 		e.addText("text", s)
 	default:
-		return errEvent
+		e.bad = true
 	}
-	return nil
 }
 
 // cancelOr makes e a prompt that was cancelled, or whose answer parse reads.
-func (e *event) cancelOr(kind string, cancelled bool, parse func() error) error {
+func (e *event) cancelOr(kind string, cancelled bool, parse func()) {
 	e.kind = kind
 	if cancelled {
 		e.fields = append(e.fields, field{key: "cancelled", flag: true})
-		return nil
+		return
 	}
-	return parse()
+	parse()
 }
 
-func (e *event) parseNumber(key string, s []byte) error {
+// check notes that a part of the line could not be read.
+func (e *event) check(err error) { e.bad = e.bad || err != nil }
+
+// number reads a number.
+func (e *event) number(s []byte) int64 {
 	n, err := parseNumber(s)
-	e.addNumber(key, n)
-	return err
+	e.check(err)
+	return n
 }
 
-func (e *event) addDirection(s []byte) error {
-	n, err := parseNumber(s)
-	if err != nil || n < 0 || n >= int64(len(directions)) {
-		return errEvent
+func (e *event) addDirection(s []byte) {
+	n := e.number(s)
+	if n < 0 || n >= int64(len(directions)) {
+		e.bad = true
+		return
 	}
 	e.addText("direction", directions[n])
-	return nil
 }
 
-func (e *event) addPosition(s []byte) error {
-	x, y, ok := bytes.Cut(s, []byte{','})
-	if !ok {
-		return errEvent
-	}
-	if err := e.parseNumber("x", x); err != nil {
-		return err
-	}
-	return e.parseNumber("y", y)
+func (e *event) addPosition(s []byte) {
+	x, y, _ := bytes.Cut(s, []byte{','})
+	e.addNumber("x", e.number(x))
+	e.addNumber("y", e.number(y))
 }
 
-func (e *event) parsePosition(s []byte) error {
+func (e *event) parsePosition(s []byte) {
 	n := len(s) - 1
 	if n < 0 || bytes.IndexByte([]byte(".,:;"), s[n]) < 0 {
-		return errEvent
+		e.bad = true
+		return
 	}
-	if err := e.addPosition(s[:n]); err != nil {
-		return err
-	}
+	e.addPosition(s[:n])
 	e.addText("key", s[n:])
-	return nil
 }
 
 // parseKey reads a key code and perhaps a count, which is -1 if none was given.
-func (e *event) parseKey(s []byte) error {
+func (e *event) parseKey(s []byte) {
 	code, count, counted := bytes.Cut(s, []byte{','})
-	if err := e.parseNumber("key_code", code); err != nil {
-		return err
-	}
-	if c := e.fields[0].number; c >= 32 && c <= 126 {
+	c := e.number(code)
+	e.addNumber("key_code", c)
+	if c >= 32 && c <= 126 {
 		e.addText("key", []byte{byte(c)})
 	}
-	if !counted || string(count) == "-1" {
-		return nil
+	if counted {
+		if n := e.number(count); n != -1 {
+			e.addNumber("count", n)
+		}
 	}
-	n, err := parseNumber(count)
-	if err == nil && n != -1 {
-		e.addNumber("count", n)
-	}
-	return err
 }
 
 // parseItems reads the chosen items of a menu: ids in hex, plus 4, each with a count in an object
 // menu.
-func (e *event) parseItems(s []byte, object bool) error {
+func (e *event) parseItems(s []byte, object bool) {
 	items := []item{}
-	for len(s) > 0 {
-		one, rest, more := bytes.Cut(s, []byte{':'})
-		if more && len(rest) == 0 {
-			return errEvent
-		}
-		it, err := parseItem(one, object)
-		if err != nil {
-			return err
-		}
-		items = append(items, it)
-		s = rest
-	}
-	e.fields = append(e.fields, field{key: "items", items: items})
-	return nil
-}
-
-func parseItem(s []byte, object bool) (item, error) {
-	it := item{object: object}
-	id := s
-	if object {
-		var count []byte
-		if id, count, it.counted = bytes.Cut(s, []byte{','}); it.counted {
-			var err error
-			if it.count, err = parseNumber(count); err != nil {
-				return item{}, err
+	for more := len(s) > 0; more && !e.bad; {
+		it, id := item{object: object}, []byte(nil)
+		id, s, more = bytes.Cut(s, []byte{':'})
+		if object {
+			var count []byte
+			if id, count, it.counted = bytes.Cut(id, []byte{','}); it.counted {
+				it.count = e.number(count)
 			}
 		}
+		v, err := parseHex(id, 8)
+		e.check(err)
+		it.id = int32(uint32(v) - 4)
+		items = append(items, it)
 	}
-	v, err := parseHex(id, 8)
-	it.id = int32(uint32(v) - 4)
-	return it, err
+	e.fields = append(e.fields, field{key: "items", items: items})
 }
 
 // How much the blobs of texts may hold: the game asks for texts of 256 bytes.
@@ -302,23 +260,25 @@ const (
 	textPerByte = 8 // of a longer text
 )
 
-// parseText returns the string of a blob without the NUL that ends it.
-func parseText(blob []byte) ([]byte, error) {
+// blobText returns the string of a blob without the NUL that ends it.
+func (e *event) blobText(blob []byte) []byte {
 	if compressionOf(blob) != plain {
 		if size, _, err := blobSize(blob); err == nil && size > int64(max(maxText, textPerByte*len(blob))) {
-			return nil, errEvent
+			e.bad = true
+			return nil
 		}
 	}
 	text, err := decodeBlob(bytes.Clone(blob))
-	return bytes.TrimSuffix(text, []byte{0}), err
+	e.check(err)
+	return bytes.TrimSuffix(text, []byte{0})
 }
 
-func (e *event) parseBones(s []byte) error {
-	if string(s) == "!" {
-		e.addNumber("size", 0)
-		return nil
+func (e *event) parseBones(s []byte) {
+	var data []byte
+	if string(s) != "!" {
+		var err error
+		data, err = decodeBlob(bytes.Clone(s))
+		e.check(err)
 	}
-	data, err := decodeBlob(bytes.Clone(s))
 	e.addNumber("size", int64(len(data)))
-	return err
 }

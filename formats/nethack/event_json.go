@@ -10,21 +10,17 @@ import (
 
 // appendEvent appends an event as a JSON object. Times are shown as UTC of a player in timezone tz.
 func appendEvent(dst []byte, e *event, tz int32) []byte {
-	dst = append(dst, `{"event":"`...)
-	dst = append(dst, e.kind...)
-	dst = append(dst, `","offset":`...)
-	dst = jsonenc.AppendInt(dst, e.off)
-	dst = appendEventTime(dst, e, tz)
-	dst = appendFields(dst, e.fields)
-	return append(dst, '}')
+	start := len(dst)
+	dst = appendNumber(appendName(dst, "event", e.kind), "offset", e.off)
+	dst = appendFields(appendEventTime(dst, e, tz), e.fields)
+	return closeObject(dst, start)
 }
 
 func appendEventTime(dst []byte, e *event, tz int32) []byte {
 	if !e.timed {
 		return dst
 	}
-	dst = append(dst, `,"time":`...)
-	return appendUTC(dst, e.clock, tz)
+	return appendUTC(jsonenc.AppendKey(dst, "time"), e.clock, tz)
 }
 
 // appendEvents appends the events as a list.

@@ -169,7 +169,7 @@ func appendName(dst []byte, key, word string) []byte {
 	return jsonenc.AppendIf(jsonenc.AppendKey(dst, key), word != "", word, jsonenc.AppendString)
 }
 
-func appendNumber[N ~int8 | ~int32](dst []byte, key string, n N) []byte {
+func appendNumber[N ~int | ~int8 | ~int32 | ~int64](dst []byte, key string, n N) []byte {
 	return jsonenc.AppendInt(jsonenc.AppendKey(dst, key), n)
 }
 

@@ -34,6 +34,7 @@ type patch struct {
 	made int // pieces of it so far
 	src  int64
 	diff []byte // that is decoded; what it is cut to ends with it
+	err  error  // the first
 
 	moves    []move
 	literals []literal
@@ -66,88 +67,87 @@ func (p *patch) reset(base int) {
 	}
 }
 
+// fail notes what is wrong with the diff. What follows makes nothing any more.
+func (p *patch) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
 // copy appends n bytes from the source position.
-func (p *patch) copy(n uint64) error {
-	if n == 0 {
-		return nil
-	}
-	if p.src < 0 {
-		return errCopyStart
-	}
-	if p.src > int64(p.base) || n > uint64(int64(p.base)-p.src) {
-		return errCopyEnd
-	}
+func (p *patch) copy(n uint64) {
 	dst, src := p.size, int(p.src)
-	if err := p.grow(int(n)); err != nil {
-		return err
+	switch {
+	case n == 0 || p.err != nil:
+		return
+	case p.src < 0:
+		p.fail(errCopyStart)
+		return
+	case p.src > int64(p.base) || n > uint64(int64(p.base)-p.src):
+		p.fail(errCopyEnd)
+		return
 	}
+	p.grow(int(n))
 	p.src += int64(n)
 	if dst == src {
-		return nil
+		return
 	}
 	if k := len(p.moves) - 1; k >= 0 && p.moves[k].dst+p.moves[k].n == dst && p.moves[k].src+p.moves[k].n == src {
 		p.moves[k].n += int(n)
-		return nil
+		return
 	}
 	p.moves = append(p.moves, move{dst, src, int(n)})
-	return nil
 }
 
 // literal appends n bytes of the diff, or zeros; the source position moves along.
-func (p *patch) literal(n, at int) error {
+func (p *patch) literal(n, at int) {
 	p.literals = append(p.literals, literal{p.size, n, at})
-	if err := p.grow(n); err != nil {
-		return err
-	}
-	return p.forward(int64(n))
+	p.grow(n)
+	p.forward(int64(n))
 }
 
 // adjust appends the base byte at the source position plus delta.
-func (p *patch) adjust(delta byte) error {
-	if p.src < 0 || p.src >= int64(p.base) {
-		return errAdjust
+func (p *patch) adjust(delta byte) {
+	if p.err != nil || p.src < 0 || p.src >= int64(p.base) {
+		p.fail(errAdjust)
+		return
 	}
-	dst := p.size
-	if err := p.grow(1); err != nil {
-		return err
-	}
-	p.adjusts = append(p.adjusts, adjust{dst, int(p.src), delta})
+	p.adjusts = append(p.adjusts, adjust{p.size, int(p.src), delta})
+	p.grow(1)
 	p.src++
-	return nil
 }
 
 // seek moves the source position back by n, or forward if n is negative.
-func (p *patch) seek(n int64) error {
-	if n >= 0 {
-		if p.src < math.MinInt64+n {
-			return errSeek
-		}
+func (p *patch) seek(n int64) {
+	switch {
+	case n == math.MinInt64:
+		p.fail(errCopyEnd)
+	case n < 0:
+		p.forward(-n)
+	case p.src < math.MinInt64+n:
+		p.fail(errSeek)
+	default:
 		p.src -= n
-		return nil
 	}
-	if n == math.MinInt64 {
-		return errCopyEnd
-	}
-	return p.forward(-n)
 }
 
-func (p *patch) forward(n int64) error {
+func (p *patch) forward(n int64) {
 	if p.src > math.MaxInt64-n {
-		return errCopyEnd
+		p.fail(errCopyEnd)
+		return
 	}
 	p.src += n
-	return nil
 }
 
-func (p *patch) grow(n int) error {
-	if p.made++; p.made > maxEdits {
-		return errTooMany
+func (p *patch) grow(n int) {
+	switch p.made++; {
+	case p.made > maxEdits:
+		p.fail(errTooMany)
+	case n > maxBlob-p.size:
+		p.fail(errTooLong)
+	default:
+		p.size += n
 	}
-	if n > maxBlob-p.size {
-		return errTooLong
-	}
-	p.size += n
-	return nil
 }
 
 // apply turns the save before into the save after, in place: most diffs change a few hundred bytes
