@@ -17,6 +17,7 @@ import (
 	"recfs/formats/archive"
 	"recfs/formats/container"
 	"recfs/formats/internal/indexfile"
+	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
 	"recfs/formats/internal/wire"
@@ -224,7 +225,7 @@ func containerLine(at string, c archive.Container, problems []formats.Problem) s
 
 // line returns the line of recordings.jsonl.
 func (s Summary) line() string {
-	b, err := json.Marshal(s)
+	b, err := jsonenc.AppendMarshal(nil, s)
 	if err != nil {
 		return ""
 	}

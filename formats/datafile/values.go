@@ -119,19 +119,16 @@ func (o object) withRest(ints []int32) object {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	buf := bytes.NewBufferString("{")
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
+func (o object) MarshalJSON() (b []byte, err error) {
+	b = append(b, '{')
 	for i, m := range o {
 		if i > 0 {
-			buf.WriteByte(',')
+			b = append(b, ',')
 		}
-		buf.Write(jsonenc.AppendString(nil, m.key))
-		buf.WriteByte(':')
-		if err := enc.Encode(m.value); err != nil {
+		b = append(jsonenc.AppendString(b, m.key), ':')
+		if b, err = jsonenc.AppendMarshal(b, m.value); err != nil {
 			return nil, err
 		}
 	}
-	return append(buf.Bytes(), '}'), nil
+	return append(b, '}'), nil
 }

@@ -1,8 +1,12 @@
 package echo
 
-import "encoding/json"
+import (
+	"encoding/json"
 
-// scores returns scores.json, compact.
+	"recfs/formats/internal/jsonenc"
+)
+
+// scores returns scores.json.
 func (x *Index) scores(m *Match) ([]byte, error) {
 	scores := struct {
 		MatchType    *string           `json:"match_type"`
@@ -29,7 +33,7 @@ func (x *Index) scores(m *Match) ([]byte, error) {
 	for i := range x.Played {
 		scores.Players[i] = x.Played[i].json()
 	}
-	return json.Marshal(scores)
+	return jsonenc.MarshalIndented(scores)
 }
 
 func (p *playerResult) json() []byte {

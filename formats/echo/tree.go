@@ -12,7 +12,6 @@ import (
 	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/columnar"
-	"recfs/formats/internal/jsonenc"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -96,7 +95,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker)
 		Files: []nodes.Entry{
 			{Name: "scores.json", File: t.File(func(x *Index) (nodes.File, error) {
 				scores, err := x.scores(rec.Match)
-				return nodes.Bytes(append(jsonenc.AppendIndented(nil, scores), '\n')), err
+				return nodes.Bytes(scores), err
 			})},
 			{Name: "events.jsonl", Grows: rec.Grows, File: t.Text("events.jsonl", 0, t.events)},
 			{Name: "export", Dir: t.Lazy(t.export)},

@@ -3,7 +3,6 @@ package views
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime"
 
@@ -264,11 +263,7 @@ const (
 
 // AppendElement appends an element of a list that is not flat.
 func AppendElement(b []byte, element any) ([]byte, error) {
-	buf := bytes.NewBuffer(append(b, NextElement...))
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(element)
-	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), err
+	return jsonenc.AppendMarshal(append(b, NextElement...), element)
 }
 
 // Elements returns a long list of n elements, inPart of which are in a part. add appends those from

@@ -10,16 +10,24 @@ import (
 	"recfs/formats"
 )
 
-// MarshalIndented returns v as a JSON document in the layout of [AppendIndented], with a final
-// newline. HTML characters are not escaped.
-func MarshalIndented(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+// AppendMarshal appends what encoding/json makes of v. HTML characters are not escaped, so that
+// they can be searched for.
+func AppendMarshal(dst []byte, v any) ([]byte, error) {
+	buf := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), err
+}
+
+// MarshalIndented returns v as a JSON document in the layout of [AppendIndented], with a final
+// newline.
+func MarshalIndented(v any) ([]byte, error) {
+	b, err := AppendMarshal(nil, v)
+	if err != nil {
 		return nil, err
 	}
-	return append(AppendIndented(make([]byte, 0, buf.Len()*5/4), buf.Bytes()), '\n'), nil
+	return append(AppendIndented(make([]byte, 0, len(b)*5/4), b), '\n'), nil
 }
 
 // AppendIndented appends the JSON value src in the layout of all documents of the tree: objects are
