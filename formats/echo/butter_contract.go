@@ -268,7 +268,9 @@ func (r *butterReader) Chunk(ctx context.Context, x *Index, n, first int, before
 	for i := range c.frames {
 		cost += sizeOf(&c.frames[i])
 	}
-	cost += cost/4 + int64(cap(c.frames)-len(c.frames))*int64(unsafe.Sizeof(Frame{})) // room for players, and for frames
+	if n := len(c.frames); n > 0 { // room for players and bones, and for frames
+		cost += min(cost/4, slabFrames*sizeOf(&c.frames[n-1])) + int64(cap(c.frames)-n)*int64(unsafe.Sizeof(Frame{}))
+	}
 	return r.chunk(n, first, c, e), cost, nil
 }
 
