@@ -145,12 +145,12 @@ func (c *replayChunk) charge(b []byte) error {
 	return c.held.Grow(max(textCost(c.kept+n, c.longest)-c.held.Size(), 0))
 }
 
-// add takes the next line. The chunk keeps parts of the line, or copies of them if the line will be
-// overwritten.
-func (c *replayChunk) add(b []byte, overwritten bool) lineKind {
+// add takes the next line. The chunk keeps parts of the line itself, or copies if keep, unless it
+// is nil, says that the line will be overwritten.
+func (c *replayChunk) add(b []byte, keep func() bool) lineKind {
 	f, kind := c.line(b)
 	if kind == frameLine {
-		if overwritten {
+		if keep != nil && !keep() {
 			f.session, f.bones = bytes.Clone(f.session), bytes.Clone(f.bones)
 		}
 		c.frames = append(c.frames, f)
@@ -198,7 +198,7 @@ func (r *replayReader) Chunk(ctx context.Context, n int, info *ChunkInfo) (*Chun
 	c := &replayChunk{}
 	cost := info.Stored
 	err := r.lines(ctx, info, nil, func(b []byte) error {
-		c.add(b, false)
+		c.add(b, nil)
 		return nil
 	})
 	if err != nil {

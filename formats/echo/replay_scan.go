@@ -104,6 +104,17 @@ func (l *lineReader) grow(n int) error {
 	return nil
 }
 
+// keep gives up the memory of the line to the caller, and reports whether it did. It does not if
+// the line fills less than half of that memory.
+func (l *lineReader) keep() bool {
+	if len(l.buf) < cap(l.buf)/2 {
+		return false
+	}
+	l.buf = nil
+	l.held.Free()
+	return true
+}
+
 // Scan returns the index of the text in the first bytes of the file. It may go on from an earlier
 // index of fewer bytes. If these are not all bytes of the file, the index has only chunks that no
 // further bytes can change, and parts of the next one.
@@ -261,7 +272,7 @@ func (s *replayScan) line(c *replayChunk) error {
 	if err := c.charge(b); err != nil {
 		return err
 	}
-	switch c.add(b, true) {
+	switch c.add(b, s.lines.keep) {
 	case frameLine:
 		s.frames++
 	case badLine:
