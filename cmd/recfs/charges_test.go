@@ -37,7 +37,7 @@ func TestCharges(t *testing.T) {
 
 // testCharges tests with a file, many times.
 func testCharges(t *testing.T, b []byte, ext string) {
-	const copies = 100
+	const copies = 30
 	dir, atRest := t.TempDir(), time.Now().Add(-time.Hour)
 	name := func(i int) string { return fmt.Sprintf("%03d%s", i, ext) }
 	for i := range copies + 1 {
