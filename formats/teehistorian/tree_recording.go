@@ -224,7 +224,7 @@ func (t *tree) text(k int, last int32, document bool) func(context.Context, *ind
 				if !ok {
 					p = partPlace{lines: jsonLines{render: &r.render}, first: true}
 				}
-				b, err := r.part(ctx, make([]byte, 0, c.Lines/int64(c.parts())), &p, k, i, last, document)
+				b, err := r.part(ctx, make([]byte, 0, min(c.Lines/int64(c.parts()), longLines)), &p, k, i, last, document)
 				return views.Part{Bytes: b, Next: p}, stale(err)
 			},
 		}, nil

@@ -554,6 +554,28 @@ func TestIndexRoundTrip(t *testing.T) {
 	})
 }
 
+// A saved index may say that lines are longer than there is memory.
+func TestForgedLines(t *testing.T) {
+	w := newWriter(nil)
+	w.new(0, 1, 2)
+	h, x := indexed(t, w.b)
+	x.chunks[0].Lines = maxSize
+	if err := x.check(int64(len(w.b))); err != nil {
+		t.Fatal(err)
+	}
+	root, _ := newTree(formats.Recording{
+		Input: formatstest.BytesInput("x.teehistorian", w.b, time.Unix(1, 0)), Head: h,
+		Index: func(context.Context) (formats.Index, error) { return x, nil },
+	}, newCache(t), Options{})
+	e, err := nodes.Lookup(t.Context(), root, "lines/000000.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := nodes.ReadAll(t.Context(), e.File); err == nil {
+		t.Errorf("%d bytes are read", len(b))
+	}
+}
+
 func FuzzIndex(f *testing.F) {
 	w := newWriter(nil)
 	w.join(0)
