@@ -29,9 +29,6 @@ type Blob struct {
 // Create begins a large file.
 func (d *Disk) Create(name string) (*Blob, error) { return d.create(name, blobExt) }
 
-// Temp begins a large file that is never given a name: it is there until it is discarded.
-func (d *Disk) Temp() (*Blob, error) { return d.create("", blobExt) }
-
 func (d *Disk) create(name, ext string) (*Blob, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -22,6 +22,7 @@ type groupWriter struct {
 	fail     func(m *Member, table string, err error)
 
 	w       *parquet.Writer
+	old     *parquet.Reader // of the file whose units are copied; nil: none are
 	pending []*entry
 	held    size
 	lines   []line // of what was written
@@ -199,15 +200,10 @@ func (g *groupWriter) large(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// copy copies a unit of a file of the same columns as it lies there.
+// copy copies a unit of the old file, which has the same columns, as it lies there.
 func (g *groupWriter) copy(u *unit) error {
-	r, closeFile, err := openRows(u.file)
-	if err != nil {
-		return err
-	}
-	defer closeFile()
 	for i := range u.groups {
-		if err := g.w.Copy(r, u.group+i); err != nil {
+		if err := g.w.Copy(g.old, u.group+i); err != nil {
 			return err
 		}
 	}

@@ -36,8 +36,15 @@ func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved
 			mode &= e.to.Mode
 		}
 	}
-	if p.info != nil && !m.isOurs(p) {
-		w.columns = p.rows.Columns[len(columnar.OriginColumns(w.timeless)):]
+	if p.info != nil {
+		r, closeFile, err := openRows(p.at())
+		if err != nil {
+			return nil, err
+		}
+		defer closeFile()
+		if w.old = r; !m.isOurs(p) {
+			w.columns = r.Columns[len(columnar.OriginColumns(w.timeless)):]
+		}
 	}
 	more, w.left = w.room(more)
 	w.arrange(more)
