@@ -74,12 +74,11 @@ func mayReplace(name string) error {
 	case !bytes.HasPrefix(begin, []byte(parquet.Magic)):
 		return errAlien
 	}
-	r, closeFile, err := openRows(name)
-	if err != nil {
-		return nil //nolint:nilerr // it is damaged
+	m := readMetadata(name)
+	if m == nil { // it is damaged
+		return nil
 	}
-	closeFile()
-	for key := range r.Metadata {
+	for key := range m {
 		if strings.HasPrefix(key, "recfs.") {
 			return nil
 		}
