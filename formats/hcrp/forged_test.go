@@ -1,6 +1,7 @@
 package hcrp
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -24,6 +25,28 @@ func TestForgedIndex(t *testing.T) {
 				return openKept(t, keeping(Options{}), in, shelf)
 			})
 		})
+	}
+}
+
+// A saved replay that does not decode makes no pass go on, and no state.
+func TestForgedReplay(t *testing.T) {
+	g := &generator{rand.New(rand.NewPCG(1, 11)), hosts(t)[0].schema}
+	file := g.recording(Published, 4, 40, 40).file(t)
+	h, x := indexOf(t, fileInput(file, len(file)-1), g.schema)
+	for i := range x.checkpoints {
+		x.checkpoints[i].Replay = []byte{1, 1}
+	}
+	in := fileInput(file, len(file))
+	saved, err := readIndex(in, h, x.Append(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := playback{layout: Published, index: saved.(*index), decode: h.reader(in).decode}
+	if _, err := p.before(t.Context(), len(x.ranges)-1); !errors.Is(err, formats.ErrOther) {
+		t.Errorf("a state: %v", err)
+	}
+	if _, err := scan(t.Context(), in, h, saved); !errors.Is(err, formats.ErrOther) {
+		t.Errorf("a pass that goes on: %v", err)
 	}
 }
 

@@ -189,10 +189,12 @@ func (x *index) soundRanges(chunks int) bool {
 	return true
 }
 
+// soundCheckpoints looks at where replays were saved, which ascend. They are decoded when one plays
+// on from them.
 func (x *index) soundCheckpoints() bool {
 	last := -1
 	for _, c := range x.checkpoints {
-		if c.Range <= last || c.Range >= len(x.ranges) || newReplay(Published).decode(c.Replay) != nil {
+		if c.Range <= last || c.Range >= len(x.ranges) {
 			return false
 		}
 		last = c.Range

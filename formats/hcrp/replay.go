@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"recfs/formats"
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/jsonenc"
 )
@@ -156,14 +157,13 @@ func (t *playback) before(ctx context.Context, number int) (*replay, error) {
 // start returns a replay as it is before a stretch.
 func (t *playback) start(k int) (*replay, error) {
 	p := newReplay(t.layout)
-	var err error
-	if k >= 0 {
-		err = p.decode(t.index.checkpoints[k].Replay)
+	if k >= 0 && p.decode(t.index.checkpoints[k].Replay) != nil {
+		return nil, formats.ErrOther
 	}
 	if t.places {
 		p.places, p.world = true, nil
 	}
-	return p, err
+	return p, nil
 }
 
 // play plays a tick range up to a tick. w may be nil.
