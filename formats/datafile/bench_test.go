@@ -82,7 +82,7 @@ func storedData(b *testing.B, r *Reader) [][]byte {
 	stored := make([][]byte, len(r.Data))
 	for i := range stored {
 		var err error
-		if stored[i], err = r.readStored(b.Context(), i); err != nil {
+		if stored[i], err = readFull(b.Context(), r.src, r.Data[i].Offset, r.Data[i].Stored); err != nil {
 			b.Fatal(err)
 		}
 	}

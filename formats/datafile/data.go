@@ -2,7 +2,7 @@ package datafile
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,87 +35,84 @@ func isFault(err error) bool {
 
 // ReadData returns the content of data item i.
 func (r *Reader) ReadData(ctx context.Context, i int) ([]byte, error) {
-	stored, err := r.readStored(ctx, i)
-	if err != nil || !r.compressed(i) {
-		return stored, err
-	}
-	content, _, err := wire.Zlib(stored, r.Data[i].Size)
-	if err == nil {
-		return content, nil
-	}
-	if _, err := r.inflate(ctx, i, bytes.NewReader(stored), io.Discard); err != nil {
+	s, err := r.openItem(ctx, i)
+	if err != nil {
 		return nil, err
 	}
-	return nil, zlibFault(i, r.Data[i], err)
+	defer s.Free()
+	b, err := wire.ReadExactly(s, r.Data[i].Size)
+	return b, cmp.Or(s.err, err)
 }
 
-// CheckData inflates data item i to w, which may get some of what turns out to be damaged. It
-// returns the number of bytes after the zlib stream.
+// CheckData reads data item i to its end into w, which may get some of what turns out to be
+// damaged. It returns the number of bytes after the zlib stream.
 func (r *Reader) CheckData(ctx context.Context, i int, w io.Writer) (trailing int64, err error) {
-	if err := r.checkStored(i); err != nil || !r.compressed(i) && w == io.Discard {
-		return 0, err
-	}
-	d := r.Data[i]
-	section := io.NewSectionReader(formats.At(ctx, r.src), d.Offset, d.Stored)
-	if !r.compressed(i) {
-		_, err := io.Copy(w, section)
-		return 0, err
-	}
-	buffered, err := r.inflate(ctx, i, section, w)
+	s, err := r.openItem(ctx, i)
 	if err != nil {
 		return 0, err
 	}
-	at, err := section.Seek(0, io.SeekCurrent)
-	return d.Stored - at + int64(buffered), err
-}
-
-// inflate inflates data item i to w. It reads from in, and returns how many bytes it read behind
-// the end of the zlib stream.
-func (r *Reader) inflate(ctx context.Context, i int, in io.Reader, w io.Writer) (buffered int, err error) {
-	s, err := newItemReader(i, r.Data[i], in)
-	if err != nil {
-		return 0, err
-	}
-	defer s.zlib.Free()
+	defer s.Free()
 	for err == nil {
 		if err = ctx.Err(); err == nil {
 			_, err = io.CopyN(w, s, checkBlock)
 		}
 	}
-	if err == io.EOF {
-		err = nil
+	if err != io.EOF {
+		return 0, err
 	}
-	return s.in.Buffered(), err
+	return s.source.left + int64(s.in.Buffered()), nil
+}
+
+// openItem opens data item i for an operation.
+func (r *Reader) openItem(ctx context.Context, i int) (*itemReader, error) {
+	if err := r.checkStored(i); err != nil {
+		return nil, err
+	}
+	d := r.Data[i]
+	return r.newItemReader(i, io.NewSectionReader(formats.At(ctx, r.src), d.Offset, d.Stored))
 }
 
 // inflaterCost is about what an open zlib reader takes, with its input.
 const inflaterCost = 256 << 10
 
-// An itemReader inflates a data item from its start to its end.
+// An itemReader gives the content of a data item from its start to its end.
 type itemReader struct {
-	i      int
-	d      Data
-	source *sourceReader
-	in     *bufio.Reader
-	zlib   *wire.ZlibReader
-	size   int64 // of what came so far
+	i       int
+	d       Data
+	source  *sourceReader
+	in      *bufio.Reader
+	zlib    *wire.ZlibReader // nil: the content is stored as it is
+	content io.Reader
+	size    int64 // of what came so far
+	err     error // that of the last Read, but for io.EOF
 }
 
 // storedBlock is how much of a data item is read at once, at most.
 const storedBlock = 64 << 10
 
-func newItemReader(i int, d Data, in io.Reader) (*itemReader, error) {
-	s := &itemReader{i: i, d: d, source: &sourceReader{Reader: in}}
+// newItemReader returns a reader of data item i, whose stored bytes are those of in.
+func (r *Reader) newItemReader(i int, in io.Reader) (_ *itemReader, err error) {
+	d := r.Data[i]
+	s := &itemReader{i: i, d: d, source: &sourceReader{in: in, left: d.Stored}}
 	s.in = bufio.NewReaderSize(s.source, int(min(d.Stored, storedBlock)))
-	var err error
-	s.zlib, err = wire.NewZlibReader(s.in)
+	if s.content = s.in; r.compressed(i) {
+		s.zlib, err = wire.NewZlibReader(s.in)
+		s.content = s.zlib
+	}
 	return s, s.failure(err)
+}
+
+// Free lets the next reader have the memory of s, which must not be used any more.
+func (s *itemReader) Free() {
+	if s.zlib != nil {
+		s.zlib.Free()
+	}
 }
 
 // Read implements io.Reader. If the stream does not end with the last bytes, they come with an
 // error.
 func (s *itemReader) Read(p []byte) (int, error) {
-	n, err := s.zlib.Read(p[:min(int64(len(p)), s.d.Size-s.size)])
+	n, err := s.content.Read(p[:min(int64(len(p)), s.d.Size-s.size)])
 	s.size += int64(n)
 	switch {
 	case s.size == s.d.Size && (err == nil || err == io.EOF):
@@ -125,13 +122,16 @@ func (s *itemReader) Read(p []byte) (int, error) {
 	default:
 		err = s.failure(err)
 	}
+	if s.err = err; err == io.EOF {
+		s.err = nil
+	}
 	return n, err
 }
 
 // end looks for what comes after the announced bytes, of which there should be none: that is
 // io.EOF.
 func (s *itemReader) end() error {
-	more, err := io.CopyN(io.Discard, s.zlib, (s.d.Size/checkBlock+1)*checkBlock-s.d.Size)
+	more, err := io.CopyN(io.Discard, s.content, (s.d.Size/checkBlock+1)*checkBlock-s.d.Size)
 	switch size := s.size + more; {
 	case more > 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)):
 		return s.mismatch("holds at least %d", size)
@@ -158,16 +158,23 @@ func (s *itemReader) failure(err error) error {
 	return zlibFault(s.i, s.d, err)
 }
 
-// A sourceReader keeps the error of a read: it tells a source that cannot be read from damage.
+// A sourceReader reads what is stored of a data item. It keeps the error of a read, which tells a
+// source that cannot be read, or has no such bytes, from damage.
 type sourceReader struct {
-	io.Reader
-	err error
+	in   io.Reader
+	left int64 // bytes to come
+	err  error
 }
 
 // Read implements io.Reader.
 func (r *sourceReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err != nil && err != io.EOF {
+	n, err := r.in.Read(p)
+	r.left -= int64(n)
+	switch {
+	case err == io.EOF && r.left > 0:
+		err = io.ErrUnexpectedEOF
+		fallthrough
+	case err != nil && err != io.EOF:
 		r.err = err
 	}
 	return n, err
@@ -193,14 +200,6 @@ func (r *Reader) checkStored(i int) error {
 func (r *Reader) compressed(i int) bool {
 	d := r.Data[i]
 	return r.Header.Version >= 4 && (d.Stored > 0 || d.Size > 0)
-}
-
-// readStored returns the bytes of data item i as they lie in the file.
-func (r *Reader) readStored(ctx context.Context, i int) ([]byte, error) {
-	if err := r.checkStored(i); err != nil {
-		return nil, err
-	}
-	return readFull(ctx, r.src, r.Data[i].Offset, r.Data[i].Stored)
 }
 
 // checkRef checks that ref is the index of a data item.
@@ -245,8 +244,6 @@ func sums(ctx context.Context, src io.ReaderAt, size int64) (crc, sha string, er
 	}
 	return fmt.Sprintf("%08x", c.Sum32()), hex.EncodeToString(s.Sum(nil)), nil
 }
-
-var _ io.Writer = (*runCounter)(nil)
 
 // checkContent finds what the items and tables alone say about whether a layer's content can be
 // shown. It does not look into data items, and does not judge the length of those that are faulty.
@@ -328,57 +325,5 @@ func (l *Layer) count() int64 {
 	return int64(*l.Sounds.NumSources)
 }
 
-// runs reports whether the tiles are stored as run lengths. The physics layers of DDNet never are.
-func (l *Layer) runs() bool {
-	return l.Tiles != nil && *l.Tiles.Version >= tilesRuns && !l.Kind.physics()
-}
-
 // empty reports whether l announces no quads or sources, so that its data reference means nothing.
 func (l *Layer) empty() bool { return (l.Quads != nil || l.Sounds != nil) && l.count() == 0 }
-
-// layerRecords cuts the content of a layer out of its data item, for a layer that passed
-// checkContent. Run lengths are expanded.
-func (r *Reader) layerRecords(ctx context.Context, l *Layer, data []byte) ([]byte, error) {
-	n := l.tiles().length()
-	if !l.runs() {
-		return data[:n], nil
-	}
-	var runs runCounter
-	_, _ = runs.Write(data)
-	if err := r.checkRuns(l, runs.tiles()); err != nil {
-		return nil, err
-	}
-	records := make([]byte, n)
-	_, err := newRunStream(formats.BytesReader(data), int64(len(data))).ReadAt(ctx, records, 0)
-	return records, err
-}
-
-// checkRuns checks that run lengths of n tiles end exactly with the last tile of a layer.
-func (r *Reader) checkRuns(l *Layer, n int64) error {
-	w, h := l.dimensions()
-	if n == w*h {
-		return nil
-	}
-	return fault("tiles_run_length", r.Items[l.Item].Offset,
-		"layer %d has %dx%d tiles, its %d bytes of run lengths make %d", l.Index, w, h, r.Data[*l.Data].Size, max(n, 0))
-}
-
-// A runCounter counts the tiles that the run lengths written to it make.
-type runCounter struct{ bytes, repeats int64 }
-
-// Write implements io.Writer. The third byte of a tile is how often it is repeated.
-func (c *runCounter) Write(p []byte) (int, error) {
-	for i := (6 - c.bytes%4) % 4; i < int64(len(p)); i += 4 {
-		c.repeats += int64(p[i])
-	}
-	c.bytes += int64(len(p))
-	return len(p), nil
-}
-
-// tiles returns how many there are, -1 if the run lengths do not end with a whole one.
-func (c *runCounter) tiles() int64 {
-	if c.bytes%4 != 0 {
-		return -1
-	}
-	return c.bytes/4 + c.repeats
-}

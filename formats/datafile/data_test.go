@@ -185,3 +185,26 @@ func allocated(f func()) uint64 {
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
 }
+
+// TestStoredBehind reads a name behind whose stream many more bytes are stored: they are not held
+// in memory.
+func TestStoredBehind(t *testing.T) {
+	w := &mapWriter{}
+	w.item(typeVersion, 1)
+	w.image("name", 1, 1, make([]byte, 4))
+	name := &w.data[w.items[1].ints[4]]
+	name.stored = append(name.stored, make([]byte, 64<<20)...)
+	b := w.bytes()
+	if got := allocated(func() {
+		root, err := openTree(t, b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if codes := problemCodes(t, root); !slices.Equal(codes, []string{"data_trailing_bytes"}) {
+			t.Errorf("problems %v", codes)
+		}
+		readFile(t, root, "images/00-name.png")
+	}); got > 16<<20 {
+		t.Errorf("%d bytes allocated", got)
+	}
+}

@@ -38,9 +38,6 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 	if err := formats.Claim(ctx, made+pngMemory(size/pngRatio)+p.openStreams()); err != nil {
 		return nil, err
 	}
-	if err := game.verify(ctx); err != nil {
-		return nil, err
-	}
 	if _, err := formats.Charge(ctx, made); err != nil {
 		return nil, err
 	}
@@ -124,9 +121,6 @@ func (d *painting) drawQuads(ctx context.Context, s *sky, l *Layer, tint func(*Q
 		return err
 	}
 	defer quads.held.Free()
-	if err := quads.verify(ctx); err != nil {
-		return err
-	}
 	return quads.each(ctx, func(_ int, records []byte) error {
 		return s.draw(ctx, &d.m.Groups[l.Group], decodeQuads(records), tint, t)
 	})
@@ -162,7 +156,7 @@ func (d *painting) drawTiles(ctx context.Context, l *Layer) error {
 	return d.canvas.draw(ctx, rows, a.tinted(l.Tiles.Color), lacking)
 }
 
-// rows returns the rows of a layer, all of which can be read. A few layers that are streamed go on
+// rows returns the rows of a layer. A few layers that are streamed go on
 // where the band before ended; the others begin anew for each band.
 func (d *painting) rows(ctx context.Context, l *Layer) (*rows, error) {
 	if r := d.open[l.Index]; r != nil {
@@ -171,11 +165,6 @@ func (d *painting) rows(ctx context.Context, l *Layer) (*rows, error) {
 	tiles, err := d.tiles(ctx, l)
 	if err != nil {
 		return nil, err
-	}
-	if d.canvas.top == 0 && d.canvas.left == 0 {
-		if err := tiles.verify(ctx); err != nil {
-			return nil, err
-		}
 	}
 	r := &rows{Tiles: tiles}
 	if tiles.stream != nil && len(d.open) < maxStreams {

@@ -111,7 +111,7 @@ func compareTruth(t *testing.T, r *Reader, want *truth) {
 			continue
 		}
 		l := &m.Layers[w.Index]
-		records, err := r.layerRecords(t.Context(), l, data(int(*l.Data)))
+		records, err := r.recordsIn(data(int(*l.Data)), l.tiles(), l)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,11 +136,7 @@ func TestItemStream(t *testing.T) {
 		r := &Reader{&Tables{MaxData: defaultMaxData, size: int64(len(stored))}, formats.BytesReader(stored)}
 		r.Header.Version = 4
 		r.Data = []Data{{Offset: 0, Stored: int64(len(stored)), Size: int64(size)}}
-		s, err := r.inflated(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return r.stream(0, int64(size), false)
 	}
 	s := open(stored, len(content))
 	for range nodestest.Times(50, 10) {
@@ -253,5 +249,35 @@ func TestLongItems(t *testing.T) {
 	}
 	if most > int64(len(b)+1<<20+4<<10) { // to open the map takes as much as it has; sizes of parts are counted, too
 		t.Errorf("%d bytes are counted for %d of a map of %d", most, len(files[0]), len(b))
+	}
+}
+
+// TestRunsAreCharged looks at what the tiles take that a few run lengths stand for.
+func TestRunsAreCharged(t *testing.T) {
+	const side = 1000
+	m := &mapWriter{}
+	m.item(typeVersion, 1)
+	runs := bytes.Repeat([]byte{1, 0, 249, 0}, side*side/250)
+	m.item(typeLayer, ints(0, layerTiles, 0, 4, side, side, 1, []int32{255, 255, 255, 255}, -1, 0,
+		-1, m.content(runs), textInts("Game", 3), []int32{-1, -1, -1, -1, -1})...)
+	m.group("", 100, 0, 1)
+	c := cache.New(64<<20, nil)
+	t.Cleanup(c.Close)
+	root, err := openMap(t.Context(), m.bytes(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Do(t.Context(), 0, func(ctx context.Context) error {
+		e, err := nodes.Lookup(ctx, root, "layers/00-00-game-Game.txt")
+		if err == nil {
+			_, err = e.File.Open(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, peak := c.Work(); peak < 4*side*side {
+		t.Errorf("%d bytes are counted for %d of tiles", peak, 4*side*side)
 	}
 }

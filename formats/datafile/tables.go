@@ -99,9 +99,6 @@ func (t *tree) layerTiles(ctx context.Context, l *Layer, do func(tiles *Tiles, n
 		return err
 	}
 	defer tiles.held.Free()
-	if err := tiles.verify(ctx); err != nil {
-		return err
-	}
 	return tiles.cells(ctx, func(n int, record []byte) bool { return do(tiles, n, record) })
 }
 

@@ -23,8 +23,7 @@ type Tiles struct {
 	Width, Height int
 	Records       []byte // nil if they are too many to be held in memory
 
-	stream formats.ReaderAt            // of the records then
-	check  func(context.Context) error // whether that can be read to its end; nil: it can
+	stream formats.ReaderAt // of the records then
 	held   *formats.Held
 
 	size int // of a record
@@ -125,14 +124,6 @@ func (t *Tiles) isDot(record []byte) bool {
 		return isZero(record)
 	}
 	return record[0] == 0 && record[1] == 0
-}
-
-// verify finds out whether all tiles can be read, before some of them are drawn.
-func (t *Tiles) verify(ctx context.Context) error {
-	if t.check == nil {
-		return nil
-	}
-	return t.check(ctx)
 }
 
 // rows are the tiles for a drawing, which takes them from the top left.
@@ -257,8 +248,9 @@ func Outline(ctx context.Context, file []byte) (*formats.Outline, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := r.layerRecords(ctx, l, data)
-	m := &formats.Outline{Width: l.tiles().Width, Height: l.tiles().Height, Solid: make([]bool, len(records)/4)}
+	tiles := l.tiles()
+	records, err := r.recordsIn(data, tiles, l)
+	m := &formats.Outline{Width: tiles.Width, Height: tiles.Height, Solid: make([]bool, len(records)/4)}
 	for i := range m.Solid {
 		m.Solid[i] = records[4*i] == tileSolid || records[4*i] == tileNohook
 	}

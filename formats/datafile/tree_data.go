@@ -1,7 +1,7 @@
 package datafile
 
 import (
-	"cmp"
+	"bufio"
 	"context"
 	"io"
 	"path"
@@ -20,7 +20,7 @@ type tree struct {
 	points Points
 	cache  *cache.Cache
 	data   *cache.Memo[int, []byte]       // contents of data items
-	sound  *cache.Memo[int, struct{}]     // whether they can be read to their ends
+	sound  *cache.Memo[int, int64]        // of those that can be read to their ends: tiles that they make as run lengths
 	dirs   *cache.Memo[string, nodes.Dir] // by name
 	counts *views.Kept[struct{}, tileRows]
 	large  int64 // from which size on data is not held in memory
@@ -37,12 +37,13 @@ func newTree(rec formats.Recording, c *cache.Cache) *tree {
 			b, err := r.ReadData(ctx, i)
 			return b, int64(cap(b)), err
 		}).Peak(func(i int) int64 {
-			return r.Data[i].Stored + r.Data[i].Size + r.Data[i].Size/8 // it moves as it grows
+			return inflaterCost + r.Data[i].Size + r.Data[i].Size/8 // it moves as it grows
 		}),
-		sound: cache.NewMemo(c, func(ctx context.Context, i int) (v struct{}, cost int64, err error) {
+		sound: cache.NewMemo(c, func(ctx context.Context, i int) (tiles, cost int64, err error) {
 			const known = 8
-			_, err = r.CheckData(ctx, i, io.Discard)
-			return v, known, err
+			var runs runCounter
+			_, err = r.CheckData(ctx, i, &runs)
+			return runs.tiles(), known, err
 		}),
 		dirs:  cache.NewMemo[string, nodes.Dir](c, nil),
 		large: max(minLarge, c.Budget()/8),
@@ -91,19 +92,9 @@ func (t *tree) dataFile(i int) nodes.File {
 		return nodes.Section(t, d.Offset, d.Stored)
 	}
 	if d.Size > t.large {
-		return nodes.Stream(d.Size, func(context.Context) (nodes.Content, error) { return t.r.inflated(i) })
+		return nodes.Stream(d.Size, func(context.Context) (nodes.Content, error) { return t.r.stream(i, d.Size, false), t.r.checkStored(i) })
 	}
 	return nodes.Sized(d.Size, func(ctx context.Context) ([]byte, error) { return t.data.Get(ctx, i) })
-}
-
-// hold counts data item i for as long as the request goes on, and returns its content.
-func (t *tree) hold(ctx context.Context, i int) ([]byte, *formats.Held, error) {
-	held, err := formats.Charge(ctx, t.r.Data[i].Size)
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err := t.data.Get(ctx, i)
-	return data, held, err
 }
 
 // content returns the data of at most limit bytes that a field of an item refers to.
@@ -130,83 +121,59 @@ func (t *tree) text(ctx context.Context, ref int32, e *Element, limit int64) (*T
 	return &s, nil
 }
 
-// tiles returns the tiles of a layer that passed checkContent. Those in memory count as long as the
-// request goes on, or until they are let go.
+// tiles returns the tiles of a layer that passed checkContent.
 func (t *tree) tiles(ctx context.Context, l *Layer) (*Tiles, error) {
-	tiles, i := l.tiles(), int(*l.Data)
-	switch {
-	case !l.runs():
-		return tiles, t.open(ctx, tiles, i)
-	case t.many(tiles, i):
-		return tiles, t.openRuns(ctx, tiles, l)
-	}
-	data, held, err := t.hold(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	tiles.held = held
-	tiles.Records, err = t.r.layerRecords(ctx, l, data)
-	return tiles, err
+	return t.open(ctx, l.tiles(), int(*l.Data), l)
 }
 
 // pixels returns those of an embedded image that passed checkImage.
 func (t *tree) pixels(ctx context.Context, o *Image) (*Tiles, error) {
-	pixels := o.pixels()
-	return pixels, t.open(ctx, pixels, int(o.Data))
+	return t.open(ctx, o.pixels(), int(o.Data), nil)
 }
 
-// many reports whether records, or the data item that begins with them, are too long to be held in
+// many reports whether records, or the data item that they are made of, are too long to be held in
 // memory.
 func (t *tree) many(records *Tiles, i int) bool {
 	return max(records.length(), t.r.Data[i].Size) > t.large
 }
 
-// open opens records with which data item i begins.
-func (t *tree) open(ctx context.Context, records *Tiles, i int) (err error) {
-	if !t.many(records, i) {
-		records.Records, records.held, err = t.hold(ctx, i)
-		records.Records = records.Records[:min(records.length(), int64(len(records.Records)))]
-		return err
+// open opens the records of a layer, or those of an image, of which data item i is known to be
+// sound then. Those in memory count as long as the request goes on, or until they are let go.
+func (t *tree) open(ctx context.Context, records *Tiles, i int, l *Layer) (_ *Tiles, err error) {
+	if t.many(records, i) {
+		n, err := t.sound.Get(ctx, i)
+		if size := t.r.Data[i].Size; !l.runs() {
+			records.stream = t.r.stream(i, size, false)
+		} else if err == nil {
+			records.stream, err = t.r.stream(i, records.length(), true), t.r.checkRuns(l, n)
+		}
+		return records, err
 	}
-	if records.stream, err = t.r.stream(i); err != nil {
-		return err
+	size := t.r.Data[i].Size
+	if l.runs() {
+		size += records.length()
 	}
-	records.check = func(ctx context.Context) error {
-		_, err := t.sound.Get(ctx, i)
-		return err
+	if records.held, err = formats.Charge(ctx, size); err != nil {
+		return nil, err
 	}
-	if records.length() < t.r.Data[i].Size { // what is behind them is not read
-		return records.verify(ctx)
+	data, err := t.data.Get(ctx, i)
+	if err == nil {
+		records.Records, err = t.r.recordsIn(data, records, l)
 	}
-	return nil
+	return records, err
 }
 
-// openRuns opens the tiles of a layer of run lengths, which are expanded as they are read.
-func (t *tree) openRuns(ctx context.Context, tiles *Tiles, l *Layer) error {
-	var runs runCounter
-	i := int(*l.Data)
-	if _, err := t.r.CheckData(ctx, i, &runs); err != nil {
-		return err
-	}
-	data, err := t.r.stream(i)
-	tiles.stream = newRunStream(data, t.r.Data[i].Size)
-	return cmp.Or(err, t.r.checkRuns(l, runs.tiles()))
-}
-
-// stream returns data item i as it is read piece by piece.
-func (r *Reader) stream(i int) (formats.ReaderAt, error) {
-	if r.compressed(i) {
-		return r.inflated(i)
-	}
-	return nodes.SectionContent(r.src, r.Data[i].Offset, r.Data[i].Stored), r.checkStored(i)
-}
-
-// inflated returns the content of a data item that is too large to be held in memory. Its end can
-// be read only if the whole zlib stream is sound.
-func (r *Reader) inflated(i int) (*nodes.Forward, error) {
+// stream returns data item i, or the size bytes of the tiles that it makes as run lengths, as it is
+// read piece by piece. Its end can be read only if all of the item is sound.
+func (r *Reader) stream(i int, size int64, runs bool) *nodes.Forward {
 	d := r.Data[i]
-	open := func(in io.Reader) (io.Reader, error) { return newItemReader(i, d, in) }
-	return nodes.NewForward(nodes.NewCursor(r.src, d.Offset, d.Stored), open, d.Size, inflaterCost), r.checkStored(i)
+	return nodes.NewForward(nodes.NewCursor(r.src, d.Offset, d.Stored), func(in io.Reader) (io.Reader, error) {
+		s, err := r.newItemReader(i, in)
+		if runs {
+			return &runReader{in: bufio.NewReaderSize(s, storedBlock)}, err
+		}
+		return s, err
+	}, size, inflaterCost)
 }
 
 func (t *tree) imageList() views.List {
