@@ -9,38 +9,19 @@ import (
 	"recfs/formats/internal/jsonenc"
 )
 
-// A mapDocument is map.json (docs/tree/datafile.md section 5) without the elements of its lists,
-// which are documents, or an [Element] alone where the item is too short.
-type mapDocument struct {
-	Version     *int32           `json:"version"`
-	Size        int64            `json:"size"`
-	CRC32       string           `json:"crc32"`
-	SHA256      string           `json:"sha256"`
-	Info        any              `json:"info"`
-	Images      formats.LongList `json:"images"`
-	Sounds      formats.LongList `json:"sounds"`
-	Envelopes   formats.LongList `json:"envelopes"`
-	Groups      formats.LongList `json:"groups"`
-	Layers      formats.LongList `json:"layers"`
-	AutoMappers formats.LongList `json:"automappers"`
-}
-
-type envelopeDocument struct {
-	*Envelope
-	nameKeys
-	Synchronized bool              `json:"synchronized"`
-	Points       *formats.LongList `json:"points,omitempty"` // in its own file
-	Path         string            `json:"path,omitempty"`   // in map.json
-}
-
-type groupDocument struct {
-	*Group
-	nameKeys
-}
-
-type autoMapperDocument struct {
-	*AutoMapper
-	Automatic bool `json:"automatic"`
+// document is what map.json and an envelope's own file have in common (docs/tree/datafile.md
+// sections 5 and 7), and then its content.
+func (o *Envelope) document(content member) object {
+	doc := object{
+		{"index", o.Index},
+		{"id", o.ID},
+		{"item_version", o.Version},
+		{"channels", o.Channels},
+		{"start_point", o.StartPoint},
+		{"num_points", o.NumPoints},
+	}
+	doc.setText("name", &o.Name)
+	return append(doc, member{"synchronized", o.Synchronized}, content)
 }
 
 // document is what map.json and a layer's own file have in common, and then its content
@@ -50,7 +31,7 @@ func (l *Layer) document(content ...member) object {
 	if l.Group != noGroup {
 		doc[2].value, doc[3].value = l.Group, l.Pos
 	}
-	doc.setText("name", l.Name)
+	doc.setText("name", &l.Name)
 	doc.set("detail", l.Detail)
 	switch {
 	case l.Tiles != nil:
@@ -111,67 +92,8 @@ func (m *Map) autoMappers() (list []*AutoMapper) {
 	return list
 }
 
-// The documents of images and sounds in map.json (docs/tree/datafile.md section 5).
-type (
-	imageDocument struct {
-		*Image
-		nameKeys
-		Variant *int32 `json:"variant,omitempty"`
-		Format  string `json:"format"`
-		mediumKeys
-	}
-	soundDocument struct {
-		*Sound
-		nameKeys
-		mediumKeys
-	}
-)
-
-// mediumKeys are the last keys of an image or sound. Path is null if it is external.
-type mediumKeys struct {
-	Data int32   `json:"data_index"`
-	Path *string `json:"path"`
-}
-
 func appendIntList(b []byte, ints []int32) []byte {
 	return jsonenc.AppendList(b, slices.Values(ints), jsonenc.AppendInt)
-}
-
-type totalsEntry struct {
-	Total     int64 `json:"total"` // length that the header gives
-	Bytes     int64 `json:"bytes"` // of the file
-	Missing   int64 `json:"missing"`
-	Trailing  int64 `json:"trailing"`
-	ItemTypes int   `json:"item_types"`
-	Items     int   `json:"items"`
-	Data      int   `json:"data"`
-	Stored    int64 `json:"stored"`
-	Size      int64 `json:"size"`
-}
-
-type typeEntry struct {
-	TypeID uint16 `json:"type_id"`
-	Name   string `json:"name"`
-	UUID   string `json:"uuid,omitempty"`
-	Start  int    `json:"start"`
-	Num    int    `json:"num"`
-}
-
-type itemEntry struct {
-	Item   int    `json:"item"`
-	TypeID uint16 `json:"type_id"`
-	ID     uint16 `json:"id"`
-	Offset int64  `json:"offset"`
-	Size   int32  `json:"size"`
-	Path   string `json:"path"`
-}
-
-type dataEntry struct {
-	Data   int      `json:"data"`
-	Offset int64    `json:"offset"`
-	Stored int64    `json:"stored"`
-	Size   int64    `json:"size"`
-	UsedBy []string `json:"used_by"`
 }
 
 // users are the items that refer to each data item.

@@ -124,7 +124,8 @@ func (l *itemLayout) describe(ints []int32) object {
 	rest := l.walk(ints, func(f *itemField, v []int32) {
 		switch {
 		case f.typ == textType:
-			doc.setText(f.keys[0], f.text(v))
+			text := f.text(v)
+			doc.setText(f.keys[0], &text)
 		case f.typ == unsignedType:
 			doc.set(f.keys[0], uint32(v[0]))
 		case f.size > len(f.keys):

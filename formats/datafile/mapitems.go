@@ -9,11 +9,11 @@ const (
 // An Element is what the parts of a map have in common. Index is the position within the type,
 // which other items refer to; Item that among all items.
 type Element struct {
-	Index int    `json:"index"`
-	ID    uint16 `json:"id"`
-	Item  int    `json:"-"`
-	Need  int    `json:"-"` // ints that its fields take
-	Short bool   `json:"-"` // the item has fewer: all other fields but a layer's are zero
+	Index int
+	ID    uint16
+	Item  int
+	Need  int  // ints that its fields take
+	Short bool // the item has fewer: all other fields but a layer's are zero
 }
 
 func (r *Reader) element(index, item, need int) Element {
@@ -65,26 +65,26 @@ const (
 // a variant it is RGBA.
 type Image struct {
 	Element
-	Version int32 `item:"version" json:"item_version"`
-	Width   int32 `item:"width" json:"width"`
-	Height  int32 `item:"height" json:"height"`
+	Version int32 `item:"version"`
+	Width   int32 `item:"width"`
+	Height  int32 `item:"height"`
 	Media
-	Variant *int32 `item:"variant" since:"2" json:"-"`
+	Variant *int32 `item:"variant" since:"2"`
 }
 
 // A Sound is an embedded sound (docs/formats/datafile.md section B.4). DataSize can be wrong.
 type Sound struct {
 	Element
-	Version int32 `item:"version" json:"item_version"`
+	Version int32 `item:"version"`
 	Media
-	DataSize *int32 `item:"data_size" since:"0" json:"-"`
+	DataSize *int32 `item:"data_size" since:"0"`
 }
 
 // Media is what images and sounds have in common. Name and Data are data references.
 type Media struct {
-	External bool  `item:"external" json:"external"`
-	Name     int32 `item:"name" json:"-"`
-	Data     int32 `item:"data" json:"-"`
+	External bool  `item:"external"`
+	Name     int32 `item:"name"`
+	Data     int32 `item:"data"`
 }
 
 // A medium is an image or a sound.
@@ -116,25 +116,25 @@ func (o medium) embedded() bool { return !o.Short && !o.External }
 // section B.5).
 type Envelope struct {
 	Element
-	Version      int32 `item:"version" json:"item_version"`
-	Channels     int32 `item:"channels" json:"channels"`
-	StartPoint   int32 `item:"start_point" json:"start_point"`
-	NumPoints    int32 `item:"num_points" json:"num_points"`
-	Name         Text  `item:"name" ints:"8" none:"-1" since:"0" json:"-"`
-	Synchronized bool  `item:"synchronized" since:"2" json:"-"`
+	Version      int32 `item:"version"`
+	Channels     int32 `item:"channels"`
+	StartPoint   int32 `item:"start_point"`
+	NumPoints    int32 `item:"num_points"`
+	Name         Text  `item:"name" ints:"8" none:"-1" since:"0"`
+	Synchronized bool  `item:"synchronized" since:"2"`
 }
 
 // A Group is a list of layers that move together (docs/formats/datafile.md section B.7).
 type Group struct {
 	Element
-	Version    int32    `item:"version" json:"item_version"`
-	Offset     [2]int32 `item:"offset_x offset_y" json:"offset"`
-	Parallax   [2]int32 `item:"parallax_x parallax_y" json:"parallax"`
-	StartLayer int32    `item:"start_layer" json:"start_layer"`
-	NumLayers  int32    `item:"num_layers" json:"num_layers"`
-	Clip       *Clip    `item:"use_clipping clip_x clip_y clip_w clip_h" since:"2" json:"clipping"`
-	Name       Text     `item:"name" ints:"3" since:"3" json:"-"`
-	OutOfRange bool     `json:"-"` // it claims layers that do not exist or are another group's
+	Version    int32    `item:"version"`
+	Offset     [2]int32 `item:"offset_x offset_y"`
+	Parallax   [2]int32 `item:"parallax_x parallax_y"`
+	StartLayer int32    `item:"start_layer"`
+	NumLayers  int32    `item:"num_layers"`
+	Clip       *Clip    `item:"use_clipping clip_x clip_y clip_w clip_h" since:"2"`
+	Name       Text     `item:"name" ints:"3" since:"3"`
+	OutOfRange bool     // it claims layers that do not exist or are another group's
 }
 
 // hasSettings reports whether the info item names a list of settings.
@@ -148,13 +148,13 @@ const autoMapperAutomatic = 1
 // An AutoMapper says which rules made a layer (docs/formats/datafile.md section B.11). Group and
 // Layer are positions.
 type AutoMapper struct {
-	Element `json:"-"`
-	Version int32  `item:"version" json:"item_version"`
-	Group   int32  `item:"group" json:"group"`
-	Layer   int32  `item:"layer" json:"layer"`
-	Config  int32  `item:"config" json:"config"`
-	Seed    uint32 `item:"seed" json:"seed"`
-	Flags   int32  `item:"flags" json:"-"`
+	Element
+	Version int32  `item:"version"`
+	Group   int32  `item:"group"`
+	Layer   int32  `item:"layer"`
+	Config  int32  `item:"config"`
+	Seed    uint32 `item:"seed"`
+	Flags   int32  `item:"flags"`
 }
 
 // Map decodes the items of a map.

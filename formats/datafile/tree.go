@@ -102,9 +102,9 @@ func when(there bool, e nodes.Entry) nodes.Entry {
 
 // mapText is map.json.
 func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
-	doc := mapDocument{Size: t.Size}
-	if version := t.m.Version; version != nil && !version.Short {
-		doc.Version = &version.Value
+	var version, about any
+	if o := t.m.Version; o != nil && !o.Short {
+		version = o.Value
 	}
 	var lists []views.List
 	cost := int64(0)
@@ -123,23 +123,44 @@ func (t *tree) mapText(ctx context.Context) (*views.Text, error) {
 		} else {
 			keys.set("settings", nil)
 		}
-		doc.Info = keys
+		about = keys
 	}
-	var err error
-	doc.CRC32, doc.SHA256, err = sums(ctx, t.At(ctx), t.Size)
+	crc, sha, err := sums(ctx, t.At(ctx), t.Size)
+	doc := object{{"version", version}, {"size", t.Size}, {"crc32", crc}, {"sha256", sha}, {"info", about}}
+	for _, list := range []string{"images", "sounds", "envelopes", "groups", "layers", "automappers"} {
+		doc.set(list, formats.LongList{})
+	}
 	mappers := t.m.autoMappers()
 	return document(cost, doc, append(lists, t.imageList(), t.soundList(),
-		listOf("envelopes", t.m.Envelopes, func(_ context.Context, o *Envelope) (any, error) {
-			return envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Path: envelopePath(o)}, nil
+		listOf("envelopes", t.m.Envelopes, func(_ context.Context, _ object, o *Envelope) (object, error) {
+			return o.document(member{"path", envelopePath(o)}), nil
 		}),
-		listOf("groups", t.m.Groups, func(_ context.Context, o *Group) (any, error) { return groupDocument{o, o.Name.keys()}, nil }),
+		listOf("groups", t.m.Groups, func(_ context.Context, doc object, o *Group) (object, error) {
+			doc = append(doc, object{
+				{"item_version", o.Version},
+				{"offset", o.Offset},
+				{"parallax", o.Parallax},
+				{"start_layer", o.StartLayer},
+				{"num_layers", o.NumLayers},
+				{"clipping", o.Clip},
+			}...)
+			doc.setText("name", &o.Name)
+			return doc, nil
+		}),
 		elementList("layers", len(t.m.Layers), elementText, func(_ context.Context, i int) (any, error) {
 			l := &t.m.Layers[i]
 			return l.document(member{"path", layerStem(l)}), nil
 		}),
 		elementList("automappers", len(mappers), elementText, func(_ context.Context, i int) (any, error) {
 			o := mappers[i]
-			return autoMapperDocument{o, o.Flags&autoMapperAutomatic != 0}, nil
+			return object{
+				{"item_version", o.Version},
+				{"group", o.Group},
+				{"layer", o.Layer},
+				{"config", o.Config},
+				{"seed", o.Seed},
+				{"automatic", o.Flags&autoMapperAutomatic != 0},
+			}, nil
 		}))...), err
 }
 
@@ -151,11 +172,7 @@ func (t *tree) info(ctx context.Context, info *Info) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text == nil {
-			doc.set(infoKeys[i], nil)
-			continue
-		}
-		doc.setText(infoKeys[i], *text)
+		doc.setText(infoKeys[i], text)
 	}
 	return doc, nil
 }
@@ -218,8 +235,7 @@ func (t *tree) envelopeDir() nodes.Dir {
 		for i := range t.m.Envelopes {
 			if o := &t.m.Envelopes[i]; o.whole() {
 				entries = append(entries, entry(envelopePath(o), t.HeadText("envelopes", i, func(context.Context) (*views.Text, error) {
-					doc := envelopeDocument{Envelope: o, nameKeys: o.Name.keys(), Synchronized: o.Synchronized, Points: &formats.LongList{}}
-					return document(0, doc, t.points.list(o)), nil
+					return document(0, o.document(member{"points", formats.LongList{}}), t.points.list(o)), nil
 				})))
 			}
 		}
@@ -284,30 +300,35 @@ func (t *tree) indexText(ctx context.Context, x *index) (*views.Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	totals := totalsEntry{
-		Total: t.r.Header.Total(), Bytes: t.Size, Missing: t.r.Missing(), Trailing: t.r.Trailing(),
-		ItemTypes: len(t.r.Types), Items: len(t.r.Items), Data: len(t.r.Data),
-	}
+	stored, size, whole := int64(0), int64(0), t.r.Missing() == 0
 	for _, d := range t.r.Data {
-		totals.Stored += d.Stored
-		totals.Size += d.Size
+		stored, size = stored+d.Stored, size+d.Size
 	}
-	whole := totals.Missing == 0
 	doc := struct {
 		formats.IndexHead
-		Totals    totalsEntry      `json:"totals"`
+		Totals    object           `json:"totals"`
 		ItemTypes formats.LongList `json:"item_types"`
 		Items     formats.LongList `json:"items"`
 		Data      formats.LongList `json:"data"`
 		Problems  formats.LongList `json:"problems"`
-	}{IndexHead: formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: t.r.end()}, Totals: totals}
+	}{IndexHead: formats.IndexHead{Format: formatName, Complete: whole, Finished: whole, End: t.r.end()}, Totals: object{
+		{"total", t.r.Header.Total()},
+		{"bytes", t.Size},
+		{"missing", t.r.Missing()},
+		{"trailing", t.r.Trailing()},
+		{"item_types", len(t.r.Types)},
+		{"items", len(t.r.Items)},
+		{"data", len(t.r.Data)},
+		{"stored", stored},
+		{"size", size},
+	}}
 	problems := doc.IndexHead.Damaged(slices.Clip(x.problems), damage)
 	users := t.m.users(len(t.r.Data))
 	return document(x.Memory()+int64(40*len(users)), doc,
 		elementList("item_types", len(t.r.Types), elementText, t.typeEntry),
 		elementList("items", len(t.r.Items), elementText, func(_ context.Context, i int) (any, error) {
 			it := t.r.Items[i]
-			return itemEntry{i, it.Type, it.ID, it.Offset, it.Size, t.r.itemPath(i)}, nil
+			return object{{"item", i}, {"type_id", it.Type}, {"id", it.ID}, {"offset", it.Offset}, {"size", it.Size}, {"path", t.r.itemPath(i)}}, nil
 		}),
 		elementList("data", len(t.r.Data), elementText, func(_ context.Context, i int) (any, error) {
 			return t.dataEntry(i, users[i]), nil
@@ -317,18 +338,17 @@ func (t *tree) indexText(ctx context.Context, x *index) (*views.Text, error) {
 
 func (t *tree) typeEntry(_ context.Context, i int) (any, error) {
 	typ := t.r.Types[i]
-	e := typeEntry{TypeID: typ.ID, Name: t.r.TypeName(typ.ID), Start: typ.Start, Num: typ.Num}
+	e := object{{"type_id", typ.ID}, {"name", t.r.TypeName(typ.ID)}}
 	if id, ok := t.r.UUID(typ.ID); ok {
-		e.UUID = id.String()
+		e.set("uuid", id.String())
 	}
-	return e, nil
+	return append(e, member{"start", typ.Start}, member{"num", typ.Num}), nil
 }
 
-func (t *tree) dataEntry(i int, users []int) dataEntry {
-	d := t.r.Data[i]
-	e := dataEntry{i, d.Offset, d.Stored, d.Size, []string{}}
+func (t *tree) dataEntry(i int, users []int) object {
+	d, paths := t.r.Data[i], []string{}
 	for _, item := range users {
-		e.UsedBy = append(e.UsedBy, t.r.itemPath(item))
+		paths = append(paths, t.r.itemPath(item))
 	}
-	return e
+	return object{{"data", i}, {"offset", d.Offset}, {"stored", d.Stored}, {"size", d.Size}, {"used_by", paths}}
 }

@@ -177,26 +177,33 @@ func (r *Reader) stream(i int, size int64, runs bool) *nodes.Forward {
 }
 
 func (t *tree) imageList() views.List {
-	return listOf("images", t.m.Images, func(ctx context.Context, o *Image) (any, error) {
-		name, keys, err := t.mediumKeys(ctx, medium{&o.Element, &o.Media}, imagePath)
-		return imageDocument{o, name, o.Variant, o.format(), keys}, err
+	return listOf("images", t.m.Images, func(ctx context.Context, doc object, o *Image) (object, error) {
+		var own object
+		if o.Variant != nil {
+			own.set("variant", *o.Variant)
+		}
+		doc = append(doc, object{{"item_version", o.Version}, {"width", o.Width}, {"height", o.Height}}...)
+		return t.mediumKeys(ctx, doc, medium{&o.Element, &o.Media}, imagePath, append(own, member{"format", o.format()}))
 	})
 }
 
 func (t *tree) soundList() views.List {
-	return listOf("sounds", t.m.Sounds, func(ctx context.Context, o *Sound) (any, error) {
-		name, keys, err := t.mediumKeys(ctx, medium{&o.Element, &o.Media}, soundPath)
-		return soundDocument{o, name, keys}, err
+	return listOf("sounds", t.m.Sounds, func(ctx context.Context, doc object, o *Sound) (object, error) {
+		return t.mediumKeys(ctx, append(doc, member{"item_version", o.Version}), medium{&o.Element, &o.Media}, soundPath, nil)
 	})
 }
 
-func (t *tree) mediumKeys(ctx context.Context, o medium, at mediumPath) (nameKeys, mediumKeys, error) {
-	keys := mediumKeys{Data: o.Data}
+// mediumKeys adds what images and sounds have in common to a document in map.json, and before its
+// end the keys that it has of its own. The path is null if it is external.
+func (t *tree) mediumKeys(ctx context.Context, doc object, o medium, at mediumPath, own object) (object, error) {
 	name, err := t.text(ctx, o.Name, o.Element, maxName)
-	if file := at(o.Index, name.bytes()); !o.External {
-		keys.Path = &file
+	doc.set("external", o.External)
+	doc.setText("name", name)
+	doc = append(append(doc, own...), member{"data_index", o.Data}, member{"path", nil})
+	if !o.External {
+		doc[len(doc)-1].value = at(o.Index, name.bytes())
 	}
-	return name.keys(), keys, err
+	return doc, err
 }
 
 // imageDir is images/.

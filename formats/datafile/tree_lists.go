@@ -44,14 +44,16 @@ func elementList(key string, n, size int, element func(ctx context.Context, i in
 	})
 }
 
-// listOf shows the elements of a list: of a short item no more than what all elements have.
-func listOf[T any, P elementOf[T]](key string, elements []T, show func(context.Context, P) (any, error)) views.List {
+// listOf shows the elements of a list: of a short item no more than what all elements have, to
+// which show adds the rest.
+func listOf[T any, P elementOf[T]](key string, elements []T, show func(ctx context.Context, doc object, o P) (object, error)) views.List {
 	return elementList(key, len(elements), namedText, func(ctx context.Context, i int) (any, error) {
 		o := P(&elements[i])
+		doc := object{{"index", o.base().Index}, {"id", o.base().ID}}
 		if o.base().Short {
-			return *o.base(), nil
+			return doc, nil
 		}
-		return show(ctx, o)
+		return show(ctx, doc, o)
 	})
 }
 

@@ -65,20 +65,6 @@ func (t *Text) bytes() string {
 	return t.Value
 }
 
-// nameKeys are those of a name in a document: null if there is none, name_hex only for bytes that
-// are not UTF-8.
-type nameKeys struct {
-	Name    *string `json:"name"`
-	NameHex string  `json:"name_hex,omitempty"`
-}
-
-func (t *Text) keys() nameKeys {
-	if t == nil {
-		return nameKeys{}
-	}
-	return nameKeys{&t.Value, hex.EncodeToString(t.Raw)}
-}
-
 // soundSettings reports whether the last command of a settings data item ends in NUL.
 func soundSettings(b []byte) bool { return len(b) == 0 || b[len(b)-1] == 0 }
 
@@ -102,8 +88,13 @@ type member struct {
 
 func (o *object) set(key string, value any) { *o = append(*o, member{key, value}) }
 
-// setText sets key to the text and key_hex to its bytes if they are no UTF-8.
-func (o *object) setText(key string, t Text) {
+// setText sets key to the text, null if there is none, and key_hex to its bytes if they are no
+// UTF-8.
+func (o *object) setText(key string, t *Text) {
+	if t == nil {
+		o.set(key, nil)
+		return
+	}
 	o.set(key, t.Value)
 	if t.Raw != nil {
 		o.set(key+"_hex", hex.EncodeToString(t.Raw))
