@@ -40,7 +40,9 @@ func (p *pictures) draw(ctx context.Context, id picture) (*raster, error) {
 	scale, rows := p.scale(l), &rows{Tiles: tiles}
 	switch {
 	case id == collisionPicture:
-		return drawCollision(rows), nil
+		drawn := drawColors(rows, 1)
+		drawn.palette = collisionPalette
+		return drawn, nil
 	case l.Kind != KindTiles:
 		return drawColors(rows, scale), nil
 	}
@@ -82,7 +84,7 @@ func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *forma
 		}
 		m, held, err := external[index].decode(ctx)
 		if err != nil && !formats.IsShort(err) {
-			p.externals.forget()
+			p.forget()
 		}
 		return m, held, err
 	}
@@ -100,17 +102,6 @@ func (p *pictures) image(ctx context.Context, index int32) (*image.NRGBA, *forma
 	}
 	m, err := t.texels(ctx, held)
 	return m, held, err
-}
-
-// external returns the external images of the map.
-func (p *pictures) external(ctx context.Context) (map[int32]*externalImage, error) {
-	return p.externals.all(ctx, func(o *Image) (string, error) {
-		if o.Short {
-			return "", nil
-		}
-		name, err := p.text(ctx, o.Name, &o.Element, maxName)
-		return name.bytes(), err
-	}, p.m.Images)
 }
 
 // externalSum is a checksum of the names and versions of the external images in a picture.

@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"hash/fnv"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"recfs/formats"
 )
@@ -69,53 +67,50 @@ type externalImage struct {
 	sum  uint64       // of name and version
 }
 
-// externals are the external images of a map by their index. They are looked for once, when the
-// first picture that may need one is asked for, so that all pictures of a tree show the same, and
-// again after one could not be read: it may have been replaced.
-type externals struct {
-	dirs []formats.Folder
-
-	mu     sync.Mutex
-	images map[int32]*externalImage // nil: not looked for yet
-}
-
-// all returns the external images, whose names it asks for the first time.
-func (e *externals) all(ctx context.Context, name func(*Image) (string, error), list []Image) (map[int32]*externalImage, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.images != nil {
-		return e.images, nil
+// external returns the external images of the map by their index. They are looked for once, when
+// the first picture that may need one is asked for, so that all pictures of a tree show the same,
+// and again after one could not be read: it may have been replaced.
+func (p *pictures) external(ctx context.Context) (map[int32]*externalImage, error) {
+	p.looking.Lock()
+	defer p.looking.Unlock()
+	if p.externals != nil {
+		return p.externals, nil
 	}
 	images := map[int32]*externalImage{}
-	for i := range list {
-		if o := &list[i]; o.Short || o.External {
-			name, err := name(o)
-			if err != nil {
+	for i := range p.m.Images {
+		o := &p.m.Images[i]
+		if !o.Short && !o.External {
+			continue
+		}
+		var name *Text
+		if !o.Short {
+			var err error
+			if name, err = p.text(ctx, o.Name, &o.Element, maxName); err != nil {
 				return nil, err
 			}
-			images[int32(i)] = e.find(ctx, name)
 		}
+		images[int32(i)] = newExternal(ctx, p.mapres, name.bytes())
 	}
 	if err := ctx.Err(); err != nil { // some may be there all the same
 		return nil, err
 	}
-	e.images = images
+	p.externals = images
 	return images, nil
 }
 
-// forget has the images looked for again.
-func (e *externals) forget() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.images = nil
+// forget has the external images looked for again.
+func (p *pictures) forget() {
+	p.looking.Lock()
+	defer p.looking.Unlock()
+	p.externals = nil
 }
 
-// find looks for an image.
-func (e *externals) find(ctx context.Context, name string) *externalImage {
+// newExternal looks for an image.
+func newExternal(ctx context.Context, dirs []formats.Folder, name string) *externalImage {
 	x := &externalImage{name: name}
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(name))
-	if f, ok := findImage(ctx, e.dirs, name); ok {
+	if f, ok := findImage(ctx, dirs, name); ok {
 		x.file = f
 		_, _ = sum.Write(f.Stamp.Append([]byte{0}))
 	}
@@ -123,49 +118,40 @@ func (e *externals) find(ctx context.Context, name string) *externalImage {
 	return x
 }
 
-// decode returns the pixels, nil if the image is not there or no picture, and holds the memory for
-// them.
+// decode returns the pixels, nil if the image is not there, no picture or too large, and holds the
+// memory for them: for the bytes of the file, its pixels and, if it has them in another form, those
+// again. The error is that of the memory, or of reading it, as a picture without it would be kept
+// on disk.
 func (x *externalImage) decode(ctx context.Context) (*image.NRGBA, *formats.Held, error) {
-	held, err := formats.Charge(ctx, 0)
-	if err != nil || x.file.ReaderAt == nil {
+	if x.file.ReaderAt == nil || x.file.Stamp.Size > maxMapresFile {
+		return nil, nil, nil
+	}
+	held, err := formats.Charge(ctx, x.file.Stamp.Size)
+	if err != nil {
 		return nil, held, err
 	}
-	m, err := decodeMapres(ctx, x.file, held)
-	return m, held, cmp.Or(err, ctx.Err())
-}
-
-// decodeMapres reads a PNG file of bounded size. The error is that of the memory for it: its bytes,
-// its pixels and, if it has them in another form, those again; or that of reading it, as a picture
-// without it would be kept on disk.
-func decodeMapres(ctx context.Context, f formats.File, held *formats.Held) (*image.NRGBA, error) {
-	if f.Stamp.Size > maxMapresFile {
-		return nil, nil
-	}
-	if err := held.Grow(f.Stamp.Size); err != nil {
-		return nil, err
-	}
-	b, err := f.All(ctx)
+	b, err := x.file.All(ctx)
 	if err != nil {
-		return nil, err
+		return nil, held, err
 	}
 	config, err := png.DecodeConfig(bytes.NewReader(b))
 	pixels := int64(config.Width) * int64(config.Height)
 	if err != nil || pixels > maxMapres {
-		return nil, nil
+		return nil, held, nil
 	}
 	if err := held.Grow(2 * mapresPixel * pixels); err != nil {
-		return nil, err
+		return nil, held, err
 	}
 	m, err := png.Decode(bytes.NewReader(b))
 	if err != nil {
-		return nil, nil
+		return nil, held, nil
 	}
 	if same, ok := m.(*image.NRGBA); ok {
-		return same, nil
+		return same, held, nil
 	}
 	out := image.NewNRGBA(m.Bounds())
 	draw.Draw(out, out.Rect, m, m.Bounds().Min, draw.Src)
-	return out, nil
+	return out, held, nil
 }
 
 // gameDirs are where DDNet and Teeworlds keep their data, by operating system, "" being any other:

@@ -78,11 +78,6 @@ func drawColors(t *rows, scale int) *raster {
 	})
 }
 
-// drawCollision draws the game layer, one pixel a tile.
-func drawCollision(t *rows) *raster {
-	return t.raster(1, pngIndexed, collisionPalette, func(row, record []byte, _ int) { row[0] = gameColor(record) })
-}
-
 // gamePalette holds the colours of collision.png, but for air.
 var gamePalette = slices.Concat([]color.NRGBA{{}}, collisionPalette[1:])
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
@@ -17,8 +18,11 @@ var _ nodes.Measured = pictureFile{}
 // pictures are drawn from the layers of a map (docs/tree/datafile.md section 9).
 type pictures struct {
 	*tree
-	externals *externals
-	drawings  *views.Kept[picture, drawing]
+	mapres   []formats.Folder // where external images may lie
+	drawings *views.Kept[picture, drawing]
+
+	looking   sync.Mutex
+	externals map[int32]*externalImage // nil: not looked for yet
 }
 
 // A picture is one that is drawn: that of the layer with this index, or one of these.
@@ -36,7 +40,7 @@ type drawing struct {
 }
 
 func newPictures(t *tree, mapres []formats.Folder) *pictures {
-	p := &pictures{tree: t, externals: &externals{dirs: mapres}}
+	p := &pictures{tree: t, mapres: mapres}
 	p.drawings = views.NewKept(formatName, t.Recording, t.cache, views.Kept[picture, drawing]{
 		Name: p.drawingName, Code: codeDrawing, Cost: drawing.cost, Check: p.check,
 	})
