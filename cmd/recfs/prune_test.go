@@ -72,7 +72,6 @@ type pruneModel struct {
 // source.
 type madeTable struct {
 	source, recording, format, table string
-	linked                           bool
 }
 
 var (
@@ -265,7 +264,7 @@ func (m *pruneModel) export() {
 		table, ours := m.made[name]
 		switch {
 		case !pruned || !readable || !whole || mode != 0 || !ours, !strings.HasPrefix(name, m.at(to)+"/"),
-			foreign && !force, table.source != m.at(source) && !force && !table.linked,
+			foreign && !force, table.source != m.at(source) && !force,
 			!m.isGone(m.at(source), table.recording),
 			slices.Contains(flags, "--format=datafile") && table.format != "datafile", slices.Contains(flags, "--table=items") && table.table != "items":
 			m.wrong("%s: removed, mode %v, ours %v, %+v, readable %v, whole %v, foreign %v", name, mode, ours, table, readable, whole, foreign)
@@ -310,7 +309,10 @@ func (m *pruneModel) take(source string, out *bytes.Buffer) {
 		if line.File != "" && !line.Removed && line.Error == "" {
 			real, err := filepath.EvalSymlinks(line.File)
 			must(m.T, err)
-			m.made[real] = madeTable{source, line.Path, line.Format, line.Table, real != line.File}
+			if real != line.File {
+				m.wrong("%s is behind a link", line.File)
+			}
+			m.made[real] = madeTable{source, line.Path, line.Format, line.Table}
 		}
 	}
 }

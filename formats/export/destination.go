@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -57,17 +55,18 @@ type note struct {
 
 // A Destination is a directory that exports write to.
 type Destination struct {
-	dir, source string
-	form        Form
-	formats     []string // of which there may be tables
-	locks       []*os.File
-	note        *note // nil: nothing was exported to it
+	dir     directory
+	source  string
+	form    Form
+	formats []string // of which there may be tables
+	locks   []*os.File
+	note    *note // nil: nothing was exported to it
 }
 
 // OpenDestination opens a directory to export a source to, in a form. Exports of several shards may
 // have it open, each of them once.
 func OpenDestination(dir, source string, form Form, shard Shard, formats []string) (*Destination, error) {
-	d := &Destination{dir: dir, source: string([]rune(source)), form: form, formats: formats}
+	d := &Destination{dir: directory(dir), source: string([]rune(source)), form: form, formats: formats}
 	err := d.lock(shard)
 	if err == nil {
 		d.note, err = d.readNote()
@@ -84,18 +83,18 @@ func OpenDestination(dir, source string, form Form, shard Shard, formats []strin
 
 // lock locks the directory: for all shards alone, and for one of them its own file.
 func (d *Destination) lock(shard Shard) error {
-	lock, err := os.Open(d.dir)
+	root, err := d.dir.folder(".", false)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	lock, err := root.Open(".")
 	if err != nil {
 		return err
 	}
 	if err := d.take(lock, shard.N == 1); err != nil || shard.N == 1 {
 		return err
 	}
-	root, err := os.OpenRoot(d.dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	name := fmt.Sprintf("_lock-%d-%d", shard.I, shard.N)
 	if lock, err = root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o666); err != nil {
 		return err
@@ -121,7 +120,7 @@ func (d *Destination) Close() {
 
 // Old reports whether there are tables of an older layout.
 func (d *Destination) Old() bool {
-	dirs, links, _ := dirsOf(d.dir, "format=")
+	dirs, links, _ := d.dir.foldersIn(".", "format=")
 	return len(dirs)+len(links) > 0
 }
 
@@ -131,9 +130,9 @@ func (d *Destination) Foreign() string {
 	case d.note == nil, !d.note.Mixed && d.note.Source == d.source:
 		return ""
 	case d.note.Mixed:
-		return d.dir + " may have tables of another SOURCE"
+		return string(d.dir) + " may have tables of another SOURCE"
 	}
-	return d.dir + " has the tables of " + d.note.Source
+	return string(d.dir) + " has the tables of " + d.note.Source
 }
 
 // HasTable reports whether tables of that name were written to the directory.
@@ -165,11 +164,7 @@ func (d *Destination) write(n note) error {
 	if err != nil {
 		return err
 	}
-	f, err := outfile.Create(filepath.Join(d.dir, noteName), 0o666)
-	if err != nil {
-		return err
-	}
-	err = f.Fill(func(f *outfile.File) error {
+	err = d.dir.write(noteName, 0o666, func(f *outfile.File) error {
 		_, err := f.Write(append(b, '\n'))
 		return err
 	})
@@ -183,7 +178,7 @@ func (d *Destination) write(n note) error {
 // any source.
 func (d *Destination) readNote() (*note, error) {
 	n, unknown := new(note), &note{Layout: layout, Mixed: true}
-	b, err := readRegular(filepath.Join(d.dir, noteName), noteSize)
+	b, err := d.dir.begin(noteName, noteSize)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		dirs, links, err := d.tableDirs()
@@ -217,17 +212,20 @@ func (d *Destination) Now() (int64, error) {
 }
 
 // now returns the time of a file that it makes.
-func (d *Destination) now() (int64, error) {
-	f, err := outfile.Create(filepath.Join(d.dir, noteName), 0o666)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Discard()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return changed(info), nil
+func (d *Destination) now() (at int64, err error) {
+	err = d.dir.in(noteName, false, func(root *os.Root, name string) error {
+		f, err := outfile.CreateIn(root, name, 0o666)
+		if err != nil {
+			return err
+		}
+		defer f.Discard()
+		info, err := f.Stat()
+		if err == nil {
+			at = changed(info)
+		}
+		return err
+	})
+	return at, err
 }
 
 // tableDirs returns those below a destination. Behind links they are not its own: these are links.
@@ -235,7 +233,7 @@ func (d *Destination) tableDirs() (list []tableDir, links []string, err error) {
 	known := func(format string) bool { return slices.Contains(d.formats, format) }
 	list, links, err = d.dirs("", "", known)
 	return list, slices.DeleteFunc(links, func(link string) bool {
-		return filepath.Dir(link) == d.dir && !known(filepath.Base(link))
+		return filepath.Dir(link) == "." && !known(filepath.Base(link))
 	}), err
 }
 
@@ -247,16 +245,15 @@ func (d *Destination) oldDirs() (list []tableDir, links []string, err error) {
 // dirs returns the directories of tables whose names, and those of wanted formats around them,
 // begin so, and the links that may be one.
 func (d *Destination) dirs(format, table string, wanted func(format string) bool) (list []tableDir, links []string, err error) {
-	formats, links, err := dirsOf(d.dir, format)
+	formats, links, err := d.dir.foldersIn(".", format)
 	for _, f := range formats {
 		if !wanted(f) {
 			continue
 		}
-		dir := filepath.Join(d.dir, format+f)
-		tables, more, failed := dirsOf(dir, table)
+		tables, more, failed := d.dir.foldersIn(format+f, table)
 		links, err = append(links, more...), errors.Join(err, failed)
 		for _, t := range tables {
-			list = append(list, tableDir{f, t, filepath.Join(dir, table+t)})
+			list = append(list, tableDir{d.dir, f, t, filepath.Join(format+f, table+t)})
 		}
 	}
 	return list, links, err
@@ -264,85 +261,14 @@ func (d *Destination) dirs(format, table string, wanted func(format string) bool
 
 // RemoveAbandoned removes what exports to a directory left there that were killed.
 func (d *Destination) RemoveAbandoned() {
-	removeAbandoned(d.dir)
+	d.dir.removeAbandoned(".")
 	dirs, _, _ := d.tableDirs()
 	for _, t := range dirs {
-		removeAbandoned(filepath.Dir(t.path))
-		_ = t.each(func(name string) {
+		d.dir.removeAbandoned(t.format)
+		_ = t.files(func(name string) {
 			if outfile.IsTemporary(filepath.Base(name)) {
-				removeAbandoned(filepath.Join(t.path, filepath.Dir(name)))
+				d.dir.removeAbandoned(filepath.Join(t.path, filepath.Dir(name)))
 			}
 		})
-	}
-}
-
-// A tableDir is the directory of the files of a table.
-type tableDir struct{ format, table, path string }
-
-// isOf reports whether the metadata of a file is of the table.
-func isOf(m map[string]string, d tableDir) bool {
-	return m["recfs.format"] == d.format && m["recfs.table"] == d.table
-}
-
-// dirsOf returns how the directories in dir that begin with key go on, and the links that begin so.
-func dirsOf(dir, key string) (names, links []string, err error) {
-	all, err := os.ReadDir(dir)
-	for _, e := range all {
-		name, ok := strings.CutPrefix(e.Name(), key)
-		switch {
-		case ok && e.IsDir():
-			names = append(names, name)
-		case ok && e.Type() == iofs.ModeSymlink:
-			links = append(links, filepath.Join(dir, e.Name()))
-		}
-	}
-	return names, links, err
-}
-
-// namesAtOnce is how many names of a directory are in memory: it has one for each recording of an
-// archive.
-const namesAtOnce = 1000
-
-// each calls fn for the paths of the files in the directory and below. The error is why there are
-// no more.
-func (d tableDir) each(fn func(name string)) error { return eachBelow(d.path, "", fn) }
-
-// eachBelow is each for a directory at a path below dir.
-func eachBelow(dir, at string, fn func(name string)) error {
-	f, err := os.Open(filepath.Join(dir, at) + "/.") // and not a fifo
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var failed error
-	for {
-		list, err := f.ReadDir(namesAtOnce)
-		for _, e := range list {
-			if name := filepath.Join(at, e.Name()); e.IsDir() {
-				failed = errors.Join(failed, eachBelow(dir, name, fn))
-			} else {
-				fn(name)
-			}
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, iofs.ErrNotExist) { // fn may have removed it
-			return failed
-		}
-		if err != nil {
-			return errors.Join(failed, err)
-		}
-	}
-}
-
-func removeAbandoned(dir string) {
-	if root, err := outfile.OpenDir(dir); err == nil {
-		outfile.RemoveAbandoned(root)
-		root.Close()
-	}
-}
-
-// removeEmpty removes a directory and those around it, below top, that are empty.
-func removeEmpty(top, dir string) {
-	for dir != top && os.Remove(dir) == nil {
-		dir = filepath.Dir(dir)
 	}
 }

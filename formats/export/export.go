@@ -24,7 +24,7 @@ import (
 
 // An Exporter writes tables below a directory.
 type Exporter struct {
-	dir string
+	dir directory
 	c   *cache.Cache
 	z   *parquet.Encoder
 }
@@ -33,7 +33,7 @@ type Exporter struct {
 // the account of c.
 func New(dir string, c *cache.Cache, jobs int) (*Exporter, error) {
 	z, err := parquet.NewEncoder(jobs)
-	return &Exporter{dir, c, z}, err
+	return &Exporter{directory(dir), c, z}, err
 }
 
 // A Recording is one whose tables are exported.
@@ -58,12 +58,12 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 			continue
 		}
 		format := r.Format().Name
-		f := newFile(format, t.Name, filepath.Join(x.dir, format, t.Name, filepath.FromSlash(parquet.EscapePath(r.Path)))).of(r.Path)
-		if m := readMetadata(f.File); m["recfs.table"] == t.Name {
+		f := x.dirOf(format, t.Name).file(filepath.FromSlash(parquet.EscapePath(r.Path))).of(r.Path)
+		if m := x.dir.metadata(f.at); m["recfs.table"] == t.Name {
 			f.Same, f.Err = r.isSame(lineOf(m), r.made(o), func() (string, error) { return sumOf(ctx, o) })
 		}
 		if !f.Same && f.Err == nil {
-			if f.Err = mayReplace(f.File); f.Err != nil {
+			if f.Err = x.dir.mayReplace(f.at); f.Err != nil {
 				f.Err = fmt.Errorf("%s: %w", f.File, f.Err)
 			}
 		}
@@ -73,6 +73,11 @@ func (x *Exporter) Export(ctx context.Context, r Recording, wanted func(table st
 		files = append(files, *f)
 	}
 	return files, nil
+}
+
+// dirOf returns the directory of a table.
+func (x *Exporter) dirOf(format, table string) tableDir {
+	return tableDir{x.dir, format, table, filepath.Join(format, table)}
 }
 
 // version changes when a file would be another although the recording is the same.
@@ -136,7 +141,7 @@ func (x *Exporter) write(ctx context.Context, f *File, m *columnar.Maker, r Reco
 	for i := range t.Groups {
 		*f.Rows += int64(t.Groups[i].Rows)
 	}
-	return writeFile(f.File, r.Mode, func(out *outfile.File) (err error) {
+	return x.dir.write(f.at, r.Mode, func(out *outfile.File) (err error) {
 		*f.Size, err = x.z.WriteTable(ctx, x.c, out, &t, append(parquet.Metadata(r.Format().Name, t.Name, o.Name),
 			parquet.Pair{Key: pathKey, Value: r.shownPath()}, parquet.Pair{Key: stampKey, Value: r.stamp()},
 			parquet.Pair{Key: sumKey, Value: sum}, parquet.Pair{Key: madeKey, Value: r.made(o)})...)
@@ -150,44 +155,6 @@ func originOf(at string, start *time.Time) columnar.Origin {
 		return columnar.Origin{Path: at}
 	}
 	return columnar.Origin{Path: at, Start: start.UnixMicro(), Dated: true}
-}
-
-// A File is a table on disk, of one recording or of many as a part, and what became of it. That is
-// what export --json prints, also of a recording that does not open and of a container that is
-// damaged.
-type File struct {
-	Path       string `json:"path,omitempty"`     // of the recording in what is exported; "": it is a part
-	PathHex    string `json:"path_hex,omitempty"` // if Path is not UTF-8; so is FileHex
-	Format     string `json:"format"`
-	Table      string `json:"table,omitempty"`
-	File       string `json:"file,omitempty"` // on disk
-	FileHex    string `json:"file_hex,omitempty"`
-	Recordings *int   `json:"recordings,omitempty"` // of a part
-	Rows       *int64 `json:"rows,omitempty"`       // of a file that was written
-	Size       *int64 `json:"size,omitempty"`       // bytes, the same
-	Same       bool   `json:"unchanged"`            // it was there already, of the same bytes
-	Removed    bool   `json:"removed,omitempty"`
-	Error      string `json:"error,omitempty"`
-
-	Err    error    `json:"-"` // why it could not be written or removed: what was there before still is
-	Pruned []string `json:"-"` // recordings that are gone, whose rows went
-}
-
-func newFile(format, table, file string) *File {
-	return &File{Format: format, Table: table, File: file, FileHex: formats.HexOf(file)}
-}
-
-// of says that the file is of the recording at a path.
-func (f *File) of(at string) *File {
-	f.Path, f.PathHex = at, formats.HexOf(at)
-	return f
-}
-
-// Failed returns the File of a table of a recording, or of all of its tables, for which there is no
-// file.
-func Failed(at, format, table, why string) File {
-	f := File{Format: format, Table: table, Error: why}
-	return *f.of(at)
 }
 
 // A Shard is one of several parts of equal size, about, of all recordings.

@@ -227,7 +227,7 @@ func (g *groupWriter) read(list []*entry) (map[*entry]copied, error) {
 	}
 	for u, list := range from {
 		if err := g.readUnit(u, list, rows); err != nil {
-			return nil, fmt.Errorf("%s: %w", u.file, err)
+			return nil, fmt.Errorf("%s: %w", g.x.dir.name(u.file), err)
 		}
 	}
 	return rows, nil
@@ -235,7 +235,7 @@ func (g *groupWriter) read(list []*entry) (map[*entry]copied, error) {
 
 // readUnit reads the rows of recordings in the one row group of a unit.
 func (g *groupWriter) readUnit(u *unit, list []*entry, rows map[*entry]copied) error {
-	r, closeFile, err := openRows(u.file)
+	r, closeFile, err := g.x.dir.rows(u.file)
 	if err != nil {
 		return err
 	}

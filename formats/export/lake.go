@@ -37,7 +37,7 @@ type Lake struct {
 // Single writes the one file with a table of all recordings, unless it is up to date. The rows come
 // in the given order of paths, those of other recordings last.
 func (l *Lake) Single(ctx context.Context, format, table string, timeless bool, order []string) error {
-	d := tableDir{format, table, filepath.Join(l.dir, format, table)}
+	d := l.dirOf(format, table)
 	all, columns, err := l.formerRows(d)
 	if err != nil {
 		return err
@@ -57,13 +57,11 @@ func (l *Lake) Single(ctx context.Context, format, table string, timeless bool, 
 		fmt.Fprintf(sum, "%q %d %s %s %s\n", x.path(), x.Rows, x.Stamp, x.Sum, x.Made)
 	}
 	made := hex.EncodeToString(sum.Sum(nil)[:16])
-	m := readMetadata(name)
+	m := l.dir.metadata(name)
 	ours := m[madeKey] != "" && isOf(m, d)
 	switch {
 	case len(list) == 0 && ours && l.Pruned:
-		err := os.Remove(name)
-		removeEmpty(l.dir, filepath.Dir(name))
-		return err
+		return l.dir.remove(name)
 	case len(list) == 0, ours && m[madeKey] == made:
 		return nil
 	}
@@ -102,7 +100,7 @@ func (l *Lake) formerRows(d tableDir) (all map[string][]*entry, columns []column
 		}
 		wide, ok := columnar.Widen(columns, p.rows.Columns)
 		if !ok {
-			l.Alien(p.at(), errors.New("it has other columns than other files"))
+			l.Alien(p.name(p.at()), errors.New("it has other columns than other files"))
 			return
 		}
 		columns = wide
@@ -126,12 +124,12 @@ func (l *Lake) formerRows(d tableDir) (all map[string][]*entry, columns []column
 		}
 		return all, columns, failed
 	}
-	err = d.each(func(name string) {
+	err = d.files(func(name string) {
 		p, err := openOwn(d, name)
 		if err == nil {
 			take(p)
 		} else {
-			pass(filepath.Join(d.path, name), err)
+			pass(d.name(filepath.Join(d.path, name)), err)
 		}
 	})
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -158,7 +156,7 @@ func (p *part) addTo(all map[string][]*entry) {
 // Views writes views.sql, of all tables that there are.
 func (l *Lake) Views(prefix string, recordings, unindexed int, single func(format, table string) bool) error {
 	if prefix == "" {
-		at, err := filepath.Abs(l.dir)
+		at, err := filepath.Abs(string(l.dir))
 		if err == nil {
 			at, err = filepath.EvalSymlinks(at)
 		}
@@ -180,7 +178,7 @@ func (l *Lake) Views(prefix string, recordings, unindexed int, single func(forma
 	if by == ByNone {
 		by = ""
 	}
-	return l.replace(filepath.Join(l.dir, "views.sql"), func(out io.WriterAt) error {
+	return l.replace("views.sql", func(out io.WriterAt) error {
 		_, err := out.WriteAt(parquet.Views(prefix, recordings, unindexed, kinds, by), 0)
 		return err
 	})
@@ -188,7 +186,7 @@ func (l *Lake) Views(prefix string, recordings, unindexed int, single func(forma
 
 // replace writes a file, unless it has the bytes that write writes.
 func (l *Lake) replace(name string, write func(out io.WriterAt) error) error {
-	if old, err := openRegular(name); err == nil {
+	if old, err := l.dir.open(name); err == nil {
 		defer old.Close()
 		c := &comparison{old: old}
 		err := write(c)
@@ -204,11 +202,11 @@ func (l *Lake) replace(name string, write func(out io.WriterAt) error) error {
 
 // write writes a file.
 func (l *Lake) write(name string, write func(out io.WriterAt) error) error {
-	if err := mayReplace(name); err != nil {
-		l.Alien(name, err)
+	if err := l.dir.mayReplace(name); err != nil {
+		l.Alien(l.dir.name(name), err)
 		return nil
 	}
-	return writeFile(name, l.Mode, func(out *outfile.File) error {
+	return l.dir.write(name, l.Mode, func(out *outfile.File) error {
 		out.Limit(l.Mode)
 		out.Durable = true // it may have rows of recordings that are gone
 		return write(out)
@@ -238,11 +236,13 @@ type rowCount struct {
 	Recordings, Unindexed int
 }
 
+// recordingsName is the name of the file of all recordings.
+const recordingsName = "recordings.parquet"
+
 // Recordings writes recordings.parquet, and returns how many recordings it has. Rows that it had of
 // other recordings stay behind these, unless they are to go.
 func (l *Lake) Recordings(ctx context.Context, list iter.Seq2[catalogue.Summary, error], goes func(format string) bool) (n rowCount, err error) {
-	name := filepath.Join(l.dir, "recordings.parquet")
-	err = l.replace(name, func(out io.WriterAt) error {
+	err = l.replace(recordingsName, func(out io.WriterAt) error {
 		n = rowCount{}
 		w, err := l.z.NewWriter(out, catalogue.Columns())
 		if err != nil {
@@ -272,7 +272,7 @@ func (l *Lake) Recordings(ctx context.Context, list iter.Seq2[catalogue.Summary,
 		if err := flush(); err != nil {
 			return err
 		}
-		if err := n.keep(w, name, seen, goes); err != nil {
+		if err := n.keep(w, l.dir, seen, goes); err != nil {
 			return err
 		}
 		_, err = w.Close(parquet.Pair{Key: "recfs.table", Value: "recordings"})
@@ -309,9 +309,9 @@ func (n *rowCount) append(w *parquet.Writer, b *columnar.Batch) error {
 	return w.Append(b.Rows(), b.Columns)
 }
 
-// keep writes the rows of a file whose recordings were not seen.
-func (n *rowCount) keep(w *parquet.Writer, name string, seen Places, goes func(format string) bool) error {
-	r, closeFile, err := openRows(name)
+// keep writes the rows of the file that is there whose recordings were not seen.
+func (n *rowCount) keep(w *parquet.Writer, d directory, seen Places, goes func(format string) bool) error {
+	r, closeFile, err := d.rows(recordingsName)
 	if unread(err) != nil {
 		return err
 	}

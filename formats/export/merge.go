@@ -82,10 +82,6 @@ func (x *Merge) Count(format, table string, members []*Member, isGone func(forma
 	return gone, all, nil
 }
 
-func (x *Merge) dirOf(format, table string) tableDir {
-	return tableDir{format, table, filepath.Join(x.dir, format, table)}
-}
-
 // ignoreAlien passes over files that are no parts, where another pass reports them.
 func ignoreAlien(string, error) {}
 
@@ -93,7 +89,7 @@ func ignoreAlien(string, error) {}
 // next parts of a shard.
 func (d tableDir) findParts(by string, shard Shard, alien func(string, error)) (parts map[string][]*part, next map[string]int, err error) {
 	parts, next = map[string][]*part{}, map[string]int{}
-	err = d.each(func(at string) {
+	err = d.files(func(at string) {
 		folder, name := filepath.Split(at)
 		folder = filepath.Clean(folder)
 		if folder == "." {
@@ -108,7 +104,7 @@ func (d tableDir) findParts(by string, shard Shard, alien func(string, error)) (
 		}
 		p, err := openPart(d, folder, name, by)
 		if err != nil {
-			alien(filepath.Join(d.path, at), err)
+			alien(d.name(filepath.Join(d.path, at)), err)
 			return
 		}
 		parts[folder] = append(parts[folder], p)
@@ -242,7 +238,7 @@ func (m *tableMerge) takeAway(ctx context.Context, moved map[*Member]bool) error
 		if len(gone) == 0 {
 			continue
 		}
-		from, err := openPart(p.tableDir, p.folder, p.name, m.By) // as it is by now
+		from, err := openPart(p.tableDir, p.folder, p.last, m.By) // as it is by now
 		if err != nil {
 			return err
 		}
@@ -290,7 +286,7 @@ func (m *tableMerge) writeFolder(ctx context.Context, folder string, moved map[*
 		}
 	}
 	for len(added) > 0 {
-		p := &part{tableDir: m.tableDir, folder: folder, name: nameOfPart(m.Shard, m.next[folder])}
+		p := &part{tableDir: m.tableDir, folder: folder, last: nameOfPart(m.Shard, m.next[folder])}
 		m.next[folder]++
 		left, err := m.rewrite(ctx, p, added, moved)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 type part struct {
 	tableDir
 	folder  string // KEY=VALUE, "" for none
-	name    string
-	shard   Shard // of the name, as is number
+	last    string // name in its folder
+	shard   Shard  // of that, as is number
 	number  int
 	info    os.FileInfo
 	lines   []line
@@ -25,12 +25,12 @@ type part struct {
 	rows    *parquet.Reader // of its footer
 }
 
-// at returns where a part lies.
-func (p *part) at() string { return filepath.Join(p.path, p.folder, p.name) }
+// at returns where in the directory a part lies.
+func (p *part) at() string { return filepath.Join(p.path, p.folder, p.last) }
 
 // told returns what is told of a part with so many recordings.
 func (p *part) told(recordings int) *File {
-	f := newFile(p.format, p.table, p.at())
+	f := p.file(filepath.Join(p.folder, p.last))
 	f.Recordings = &recordings
 	return f
 }
@@ -68,8 +68,8 @@ func nameOfPart(s Shard, number int) string {
 
 // openPart reads the manifest of a part.
 func openPart(d tableDir, folder, name, by string) (*part, error) {
-	p := &part{tableDir: d, folder: folder, name: name}
-	f, err := openRegular(p.at())
+	p := &part{tableDir: d, folder: folder, last: name}
+	f, err := p.open(p.at())
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func openPart(d tableDir, folder, name, by string) (*part, error) {
 
 // openOwn reads the footer of a file that has the rows of one recording: a part with one line.
 func openOwn(d tableDir, name string) (*part, error) {
-	p := &part{tableDir: d, name: name}
-	r, closeFile, err := openRows(p.at())
+	p := &part{tableDir: d, last: name}
+	r, closeFile, err := p.directory.rows(p.at())
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved
 		}
 	}
 	if p.info != nil {
-		r, closeFile, err := openRows(p.at())
+		r, closeFile, err := p.directory.rows(p.at())
 		if err != nil {
 			return nil, err
 		}
@@ -48,12 +48,12 @@ func (m *tableMerge) rewrite(ctx context.Context, p *part, more []*Member, moved
 	}
 	more, w.left = w.room(more)
 	w.arrange(more)
-	root, err := tableRoot(p.at())
+	root, err := p.directory.folder(filepath.Dir(p.at()), true)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	out, err := outfile.CreateIn(root, p.name, mode)
+	out, err := outfile.CreateIn(root, p.last, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -197,13 +197,13 @@ func (w *partWriter) finish(root *os.Root, out *outfile.File) error {
 		*told.Size, err = w.close(out)
 	case w.p.info != nil:
 		told.Removed = true
-		if err = root.Remove(w.p.name); err == nil {
+		if err = root.Remove(w.p.last); err == nil {
 			out.Discard()
-			removeEmpty(w.x.dir, filepath.Dir(w.p.at()))
+			w.p.removeEmpty(filepath.Dir(w.p.at()))
 		}
 	default:
 		out.Discard()
-		removeEmpty(w.x.dir, filepath.Dir(w.p.at()))
+		w.p.removeEmpty(filepath.Dir(w.p.at()))
 		return nil
 	}
 	if err == nil {

@@ -2,7 +2,6 @@ package export
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -46,10 +45,7 @@ func (p *Pruner) Remove(tell func(*File), left func(name, why string)) error {
 			f.Err = err
 			tell(f)
 		case why == isGone:
-			f.Err, f.Removed = os.Remove(f.File), true
-			if f.Err == nil {
-				removeEmpty(p.To.dir, filepath.Dir(f.File))
-			}
+			f.Err, f.Removed = p.To.dir.remove(f.at), true
 			tell(f)
 		case why != isNamed && why != isUnwanted:
 			left(f.File, why)
@@ -65,10 +61,10 @@ func (p *Pruner) Remove(tell func(*File), left func(name, why string)) error {
 func (p *Pruner) each(fn func(f *File, why string, err error)) error {
 	dirs, links, err := p.To.tableDirs()
 	for _, name := range links {
-		fn(&File{File: name}, isLink, nil)
+		fn(&File{File: p.To.dir.name(name)}, isLink, nil)
 	}
 	for _, d := range dirs {
-		err = errors.Join(err, d.each(func(name string) {
+		err = errors.Join(err, d.files(func(name string) {
 			switch {
 			case !strings.HasSuffix(name, parquet.Extension):
 			case p.Wanted(d.format, d.table):
@@ -96,18 +92,18 @@ const (
 
 // judge tells what a file is. The error is why it is not known whether its recording is gone.
 func (p *Pruner) judge(d tableDir, name string) (f *File, why string, err error) {
-	f = newFile(d.format, d.table, filepath.Join(d.path, name))
+	f = d.file(name)
 	if p.Named.has(d.format, filepath.ToSlash(name)) {
 		return f, isNamed, nil
 	}
-	info, err := os.Lstat(f.File)
+	info, err := d.stat(f.at)
 	if err != nil {
 		return f, "", err
 	}
 	if !info.Mode().IsRegular() {
 		return f, isOther, nil
 	}
-	m := readMetadata(f.File)
+	m := d.metadata(f.at)
 	at, ok := recordingOf(filepath.ToSlash(name), m[pathKey])
 	switch f.of(at); {
 	case m[madeKey] == "":
@@ -132,22 +128,22 @@ func (p *Pruner) RemoveOld() (removed int, err error) {
 		if !p.Wanted(d.format, d.table) {
 			continue
 		}
-		err = errors.Join(err, d.each(func(name string) {
-			name = filepath.Join(d.path, name)
-			info, failed := os.Lstat(name)
+		err = errors.Join(err, d.files(func(name string) {
+			at := filepath.Join(d.path, name)
+			info, failed := d.stat(at)
 			if failed != nil || !info.Mode().IsRegular() || changed(info) >= p.Began {
 				return
 			}
-			if m := readMetadata(name); m[madeKey] == "" || !isOf(m, d) {
+			if m := d.metadata(at); m[madeKey] == "" || !isOf(m, d) {
 				return
 			}
-			if failed := os.Remove(name); failed != nil {
+			if failed := d.remove(at); failed != nil {
 				err = errors.Join(err, failed)
 				return
 			}
 			removed++
 		}))
-		removeEmpty(p.To.dir, d.path)
+		d.removeEmpty(d.path)
 	}
 	return removed, err
 }

@@ -2,6 +2,7 @@ package outfile
 
 import (
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -21,6 +22,30 @@ func OpenDirIn(parent *os.Root, name string) (*os.Root, error) {
 	return root, named(err, name)
 }
 
+// OpenFolder is OpenDirIn for one that is no link.
+func OpenFolder(parent *os.Root, name string) (*os.Root, error) {
+	at := filepath.Join(parent.Name(), name)
+	info, err := parent.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, named(err, at)
+	case info.Mode()&iofs.ModeSymlink != 0:
+		return nil, fmt.Errorf("%s is a link", at)
+	}
+	root, err := OpenDirIn(parent, name)
+	if err != nil {
+		return nil, named(err, at)
+	}
+	if opened, err := root.Stat("."); err != nil || !os.SameFile(info, opened) {
+		root.Close()
+		return nil, &iofs.PathError{Op: "open", Path: at, Err: errors.Join(err, errReplaced)}
+	}
+	return root, nil
+}
+
+// errReplaced says that another file took the place of one while it was opened.
+var errReplaced = errors.New("was replaced")
+
 // OpenRegular opens a regular file. Other files and links are not opened, and it waits for none.
 func OpenRegular(root *os.Root, name string) (*os.File, error) {
 	info, err := root.Lstat(name)
@@ -36,7 +61,7 @@ func OpenRegular(root *os.Root, name string) (*os.File, error) {
 	}
 	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
 		f.Close()
-		return nil, &iofs.PathError{Op: "open", Path: name, Err: errors.Join(err, errors.New("was replaced"))}
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: errors.Join(err, errReplaced)}
 	}
 	return f, nil
 }
