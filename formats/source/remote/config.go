@@ -129,12 +129,13 @@ func netrcLogin(u *url.URL, log *slog.Logger) *url.Userinfo {
 	return login
 }
 
-// parseNetrc returns who the user is at a host, by its machine or by default.
-func parseNetrc(text, host string) (login *url.Userinfo) {
+// parseNetrc returns who the user is at a host, by the first entry of its machine or of default.
+func parseNetrc(text, host string) *url.Userinfo {
+	logins := map[string]*url.Userinfo{}
 	var machine, user, secret string
 	take := func() {
-		if machine == host || machine == "default" && login == nil {
-			login = url.UserPassword(user, secret)
+		if logins[machine] == nil {
+			logins[machine] = url.UserPassword(user, secret)
 		}
 		user, secret = "", ""
 	}
@@ -157,7 +158,7 @@ func parseNetrc(text, host string) (login *url.Userinfo) {
 		}
 	}
 	take()
-	return login
+	return cmp.Or(logins[host], logins["default"])
 }
 
 // isLoopback reports whether a host is this machine.

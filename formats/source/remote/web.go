@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"golang.org/x/net/html"
 
 	"recfs/cache"
+	"recfs/nodes"
 )
 
 // A site is the protocol of a web server, of which files and folders are asked for by URL.
@@ -27,6 +29,8 @@ type site struct {
 	*client
 	root  url.URL // with the path "/"
 	login *url.Userinfo
+
+	headless atomic.Bool // it refuses HEAD
 }
 
 // OpenSite returns the server of a URL, of which scheme and host count. Nothing is asked yet.
@@ -96,6 +100,10 @@ func (w *site) refuse(at string, resp *http.Response) error {
 		return w.missing(at)
 	}
 	code := fmt.Sprint(resp.StatusCode)
+	if noHead := resp.StatusCode == http.StatusMethodNotAllowed || resp.StatusCode == http.StatusNotImplemented; noHead && resp.Request.Method == http.MethodHead {
+		w.headless.Store(true)
+		return &Error{at, "the server says " + code, errors.ErrUnsupported}
+	}
 	if err := refusal(at, code, resp.StatusCode); err != nil {
 		return err
 	}
@@ -123,12 +131,20 @@ func (w *site) get(ctx context.Context, o object, off, n int64) (*http.Request, 
 	return req, nil
 }
 
+// firstByte is the part of a file that a server is asked for that refuses HEAD.
+const firstByte = "bytes=0-0"
+
 // look implements protocol: a file is what HEAD finds, a folder what it is led to with a slash. Of
-// an empty file Apache tells no length in answer to that.
-func (w *site) look(ctx context.Context, key string) (looked, error) {
-	found, err := w.lookBy(ctx, http.MethodHead, &w.Head, key)
-	if errors.Is(err, errors.ErrUnsupported) {
-		found, err = w.lookBy(ctx, http.MethodGet, &w.Get, key)
+// an empty file Apache tells no length in answer to that, and no server has a first byte of it.
+func (w *site) look(ctx context.Context, key string) (found looked, err error) {
+	if !w.headless.Load() {
+		found, err = w.lookBy(ctx, http.MethodHead, "", &w.Head, key)
+	}
+	if w.headless.Load() {
+		found, err = w.lookBy(ctx, http.MethodGet, firstByte, &w.Range, key)
+	}
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, nodes.ErrStale) {
+		found, err = w.lookBy(ctx, http.MethodGet, "", &w.Get, key)
 	}
 	if errors.Is(err, iofs.ErrNotExist) {
 		return looked{}, nil
@@ -136,13 +152,17 @@ func (w *site) look(ctx context.Context, key string) (looked, error) {
 	return found, err
 }
 
-// lookBy looks at the headers of an answer. The error is errors.ErrUnsupported if they tell no
-// length.
-func (w *site) lookBy(ctx context.Context, method string, count *atomic.Int64, key string) (found looked, err error) {
+// lookBy looks at the headers of an answer, which may be that to a part of the file. The error is
+// errors.ErrUnsupported if they tell no length.
+func (w *site) lookBy(ctx context.Context, method, part string, count *atomic.Int64, key string) (found looked, err error) {
 	err = w.ask(ctx, question{
 		url: w.url(key), count: count,
 		build: func(ctx context.Context) (*http.Request, error) {
-			return http.NewRequestWithContext(ctx, method, w.url(key), http.NoBody)
+			req, err := http.NewRequestWithContext(ctx, method, w.url(key), http.NoBody)
+			if err == nil && part != "" {
+				req.Header.Set("Range", part)
+			}
+			return req, err
 		},
 		take: func(resp *http.Response) error {
 			if resp.Request.URL.Path == w.at(key).Path+"/" {
@@ -150,18 +170,31 @@ func (w *site) lookBy(ctx context.Context, method string, count *atomic.Int64, k
 				return nil
 			}
 			modified, _ := http.ParseTime(resp.Header.Get("Last-Modified"))
+			length := lengthOf(resp)
 			switch {
-			case resp.ContentLength < 0:
+			case length < 0:
 				return &Error{w.url(key), "the server does not tell how long the file is", errors.ErrUnsupported}
-			case resp.ContentLength > maxSize:
-				return strange(w.url(key), "a file has %d bytes", resp.ContentLength)
+			case length > maxSize:
+				return strange(w.url(key), "a file has %d bytes", length)
 			}
-			found = looked{object: object{key, resp.Header.Get("ETag"), resp.ContentLength, milliseconds(modified)}, isFile: true}
+			found = looked{object: object{key, resp.Header.Get("ETag"), length, milliseconds(modified)}, isFile: true}
 			found.isPage = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 			return nil
 		},
 	})
 	return found, err
+}
+
+// lengthOf returns how long the file is that an answer has all or a part of, -1 if it does not say.
+func lengthOf(resp *http.Response) int64 {
+	if resp.StatusCode != http.StatusPartialContent {
+		return resp.ContentLength
+	}
+	_, all, _ := strings.Cut(resp.Header.Get("Content-Range"), "/")
+	if n, err := strconv.ParseInt(all, 10, 64); err == nil && n >= 0 {
+		return n
+	}
+	return -1
 }
 
 // page implements protocol: a page of a folder is what the server makes for people, or lines of

@@ -101,6 +101,43 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
+// TestNoHead looks at files of a server that refuses to be asked for their headers alone: at one
+// byte of each, and not at what it refuses to give.
+func TestNoHead(t *testing.T) {
+	files, heads := http.FileServer(http.Dir(served(t))), 0
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodHead:
+			heads++
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case r.URL.Path != "/empty":
+			files.ServeHTTP(w, r)
+		case r.Header.Get("Range") != "":
+			w.Header().Set("Content-Range", "bytes */0")
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		default:
+			w.Header().Set("Content-Length", "0")
+		}
+	}))
+	for name, want := range map[string]string{"a b.txt": "alpha", "sub/ä#?.map": "map", "empty": ""} {
+		if got := readAll(t, tree, name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if info, err := tree.Stat(t.Context(), "large"); err != nil || info.Size != 1_000_000 {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if info, err := tree.Stat(t.Context(), "sub"); err != nil || !info.Type.IsDir() {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if _, err := tree.Stat(t.Context(), "none"); !errors.Is(err, iofs.ErrNotExist) {
+		t.Error(err)
+	}
+	if n := tree.s.Bytes.Load(); heads != 1 || n > 100<<10 {
+		t.Errorf("asked %d times for headers, %d bytes", heads, n)
+	}
+}
+
 func readAll(t *testing.T, tree source.Tree, name string) string {
 	t.Helper()
 	f, err := tree.Open(t.Context(), name)
@@ -364,6 +401,9 @@ func TestNetrc(t *testing.T) {
 		if got := parseNetrc(text, host).String(); got != want {
 			t.Errorf("%s: %s", host, got)
 		}
+	}
+	if got := parseNetrc("default login d machine a login u password p machine a login v password q", "a").String(); got != "u:p" {
+		t.Errorf("of two entries of a machine the first one counts, not %s", got)
 	}
 	if got := parseNetrc("machine a login", "x"); got != nil {
 		t.Errorf("%v", got)
