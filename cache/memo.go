@@ -123,6 +123,23 @@ func (m *Memo[K, V]) Save(ctx context.Context, k K, v V) {
 	}
 }
 
+// Saved returns what lies on disk for k at present, which another process may have put there since
+// m remembers a value of its own.
+func (m *Memo[K, V]) Saved(ctx context.Context, k K) (v V, ok bool) {
+	at := m.placeOf(k)
+	if at == nil {
+		return v, false
+	}
+	for _, name := range at.Find(ctx).Names {
+		if saved, there := m.c.disk.Load(ctx, name); there {
+			if v, _, err := m.resume(ctx, k, saved); err == nil {
+				return v, true
+			}
+		}
+	}
+	return v, false
+}
+
 // placeOf returns where the value for k is kept, nil if it is not.
 func (m *Memo[K, V]) placeOf(k K) Place {
 	if m.place == nil || m.c.disk == nil {

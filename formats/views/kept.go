@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -16,6 +17,7 @@ type Kept[K comparable, V any] struct {
 	Code  func(c indexfile.Codec, v *V)                 // how a value is saved
 	Cost  func(v V) int64                               // how many bytes a value keeps alive
 	Check func(ctx context.Context, k K, saved V) error // nil: each saved value of these bytes is right
+	Learn func(v, saved V)                              // adds what another process saved; nil: values do not grow
 
 	rec  formats.Recording
 	memo *cache.Memo[K, sealed[V]]
@@ -104,6 +106,9 @@ func (k *Kept[K, V]) save(ctx context.Context, key K, v V) {
 	if k.rec.Content == nil {
 		return
 	}
+	if saved, ok := k.memo.Saved(ctx, key); ok {
+		k.Learn(v, saved.value)
+	}
 	if seal, err := k.rec.Seal(ctx); err == nil {
 		k.memo.Save(ctx, key, sealed[V]{seal, v})
 	}
@@ -125,12 +130,30 @@ func codeLengths(c indexfile.Codec, l **lengths) {
 	(*l).mu.Lock()
 	defer (*l).mu.Unlock()
 	indexfile.List(c, &(*l).list, 1, func(n *int64) { c.Values(n) })
-	(*l).known = 0
-	for _, n := range (*l).list {
+	(*l).count()
+}
+
+// count counts the sizes that are known.
+func (l *lengths) count() {
+	l.known = 0
+	for _, n := range l.list {
 		if n > 0 {
-			(*l).known++
+			l.known++
 		}
 	}
+}
+
+// learn takes over the sizes that are known to other, which nobody else has.
+func (l *lengths) learn(other *lengths) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) != len(other.list) {
+		return
+	}
+	for i, n := range l.list {
+		l.list[i] = cmp.Or(n, other.list[i])
+	}
+	l.count()
 }
 
 // fit forgets a list that is not one of n sizes: another program may have written it.

@@ -44,7 +44,7 @@ func New[T any](format string, rec formats.Recording, c *cache.Cache) *Tree[T] {
 	}
 	t.lengths = NewKept(format, rec, c, Kept[string, *lengths]{
 		Name: func(view string) string { return view }, Code: codeLengths,
-		Cost: func(l *lengths) int64 { return int64(8*len(l.list)) + 64 },
+		Cost: func(l *lengths) int64 { return int64(8*len(l.list)) + 64 }, Learn: (*lengths).learn,
 	})
 	return t
 }

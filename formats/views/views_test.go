@@ -234,6 +234,25 @@ func TestListedSaves(t *testing.T) {
 	}
 }
 
+// Two processes that learn sizes of the same view keep those of both.
+func TestListedOfTwo(t *testing.T) {
+	text := func(context.Context) (*views.Text, error) {
+		return &views.Text{N: 1, Make: func(context.Context, int, any) (views.Part, error) { return views.Part{Bytes: []byte("x")}, nil }}, nil
+	}
+	store := &lateStore{saved: map[string][]byte{}}
+	first, second := keptTree(t, 0, store), keptTree(t, 0, store)
+	first.Listed("x", 2, 3, text).(nodes.Measured).IsMeasured(t.Context())
+	second.Listed("x", 2, 3, text).(nodes.Measured).IsMeasured(t.Context()) // both know none by now
+	first.Listed("x", 0, 3, text).Size(t.Context())
+	second.Listed("x", 1, 3, text).Size(t.Context())
+	third := keptTree(t, 0, store)
+	for i := range 2 {
+		if !third.Listed("x", i, 3, text).(nodes.Measured).IsMeasured(t.Context()) {
+			t.Errorf("the size of text %d is not kept", i)
+		}
+	}
+}
+
 var errLost = errors.New("lost")
 
 // The sizes that a run tells are those of the documents, and a document that cannot be made has an
