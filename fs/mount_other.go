@@ -28,6 +28,9 @@ func Mounts() []string { return nil }
 // Source reports that there is no mount.
 func Source(string) (source, at string, ok bool) { return "", "", false }
 
+// Shows returns nothing: this platform does not tell what is mounted where.
+func Shows(string, string) string { return "" }
+
 // Wait returns at once.
 func (*Server) Wait() {}
 

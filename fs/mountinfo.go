@@ -55,6 +55,36 @@ func Source(path string) (source, at string, ok bool) {
 	}
 }
 
+// Shows returns where in dir, or below it, a part of source is mounted under another name, "" if
+// none is. Both are absolute and have no symbolic links.
+func Shows(dir, source string) string {
+	var below, parts []mountedFS // of dir and of source, dir and source themselves first
+	for m := range mountinfo {
+		below, parts = m.within(dir, below), m.within(source, parts)
+	}
+	for _, m := range below {
+		for _, of := range parts {
+			rel, err := filepath.Rel(of.root, m.root)
+			if err == nil && filepath.IsLocal(rel) && m.device == of.device {
+				return m.dir
+			}
+		}
+	}
+	return ""
+}
+
+// within returns list, which has what lies at dir and what is mounted below it, with m, if it is
+// one of them.
+func (m mountedFS) within(dir string, list []mountedFS) []mountedFS {
+	if rel, err := filepath.Rel(m.dir, dir); err == nil && filepath.IsLocal(rel) { // it is longer than what was mounted before
+		return []mountedFS{{device: m.device, root: filepath.Join(m.root, rel), dir: dir}}
+	}
+	if rel, err := filepath.Rel(dir, m.dir); err == nil && filepath.IsLocal(rel) {
+		return append(list, m)
+	}
+	return list
+}
+
 // Mounts returns the directories where a recfs is mounted, in the order in which they were.
 func Mounts() (dirs []string) {
 	for m := range mountinfo {
@@ -76,7 +106,7 @@ func mountedAt(dir string) (found mountedFS) {
 }
 
 // A mountedFS is a line of mountinfo.
-type mountedFS struct{ device, dir, fstype, source string }
+type mountedFS struct{ device, root, dir, fstype, source string }
 
 // mountinfo yields what is mounted, in the order in which it was.
 func mountinfo(yield func(mountedFS) bool) {
@@ -88,15 +118,15 @@ func mountinfo(yield func(mountedFS) bool) {
 	}
 }
 
-// parseMountinfo parses a line of mountinfo (see proc(5)): device and mount
-// point are the third and fifth field, type and source stand after a hyphen.
+// parseMountinfo parses a line of mountinfo (see proc(5)): device, directory in it and mount point
+// are the third to fifth field, type and source stand after a hyphen.
 func parseMountinfo(line string) mountedFS {
 	front, back, _ := strings.Cut(line, " - ")
 	fields, types := strings.Fields(front), strings.Fields(back)
 	if len(fields) < 5 || len(types) < 2 {
 		return mountedFS{}
 	}
-	return mountedFS{fields[2], mountinfoEscapes.Replace(fields[4]), types[0], mountinfoEscapes.Replace(types[1])}
+	return mountedFS{fields[2], mountinfoEscapes.Replace(fields[3]), mountinfoEscapes.Replace(fields[4]), types[0], mountinfoEscapes.Replace(types[1])}
 }
 
 var mountinfoEscapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	archives "recfs/formats/archive"
 	"recfs/formats/outfile"
 	"recfs/formats/source/remote"
+	"recfs/fs"
 	"recfs/nodes"
 )
 
@@ -86,6 +88,9 @@ func (c *copier) source(ctx context.Context, a *archive, name, target string) er
 	if err == nil {
 		err = checkTarget(name, target)
 	}
+	if err == nil && entry.Dir != nil {
+		err = checkMounted(name, target)
+	}
 	if first, ok := c.copies[target]; ok && err == nil {
 		err = fmt.Errorf("%s is the copy of %s already; --parents keeps both", target, first)
 	}
@@ -119,6 +124,25 @@ func checkTarget(name, target string) error {
 	real := linkTarget(filepath.Join(dir, filepath.Base(target)))
 	if contains(source, real) || sameFile(source, real) {
 		return fmt.Errorf("%s is the source, or lies in it", target)
+	}
+	return nil
+}
+
+// checkMounted refuses to copy all of name over a part of its source that is mounted in target.
+func checkMounted(name, target string) error {
+	if remote.IsURL(name) {
+		return nil
+	}
+	source, _, err := splitPath(sourceOf(name))
+	if err == nil {
+		source, err = filepath.Abs(linkTarget(source))
+	}
+	dir, failed := filepath.Abs(linkTarget(filepath.Dir(target)))
+	if err = cmp.Or(err, failed); err != nil {
+		return err
+	}
+	if at := fs.Shows(linkTarget(filepath.Join(dir, filepath.Base(target))), source); at != "" {
+		return fmt.Errorf("%s is the source, or lies in it", at)
 	}
 	return nil
 }
