@@ -245,10 +245,11 @@ func (r *Reader) compactedSize() (int64, error) {
 	}
 	n := r.Header.IndexEnd()
 	for i := range r.Chunks() {
-		if !r.hasStored(i) {
+		e := r.Entry(i)
+		if !r.hasStored(e) {
 			return 0, fmt.Errorf("chunk %d: %w", i, r.flaw(i))
 		}
-		n += r.Entry(i).Stored
+		n += e.Stored
 	}
 	return n, nil
 }
