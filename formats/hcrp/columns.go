@@ -10,7 +10,6 @@ import (
 
 	"recfs/formats/columnar"
 	"recfs/formats/internal/jsonenc"
-	"recfs/formats/internal/rowcount"
 )
 
 // The tables of a recording and their columns (docs/tree/tables.md section 5).
@@ -76,21 +75,9 @@ func positionRow(b *columnar.Batch, tick int64, p *placement) bool {
 	return true
 }
 
-// countEvents counts the events of a chunk.
-func (c *chunk) countEvents(n *rowcount.Counter, number int) {
-	c.eventRows(n.Batch, number, func(k int) {
-		n.LaterText(c.dataLen(k))
-		n.EndRow()
-	})
-}
-
-// addEvents adds the events of a chunk, whose text it overwrites.
-func (c *chunk) addEvents(b *columnar.Batch, number int) {
-	c.eventRows(b, number, func(k int) { b.JSON(c.data(k)) })
-}
-
-// eventRows adds the events of a chunk. data adds the data of an event.
-func (c *chunk) eventRows(b *columnar.Batch, number int, data func(k int)) {
+// addEvents adds the events of a chunk, and calls end after each.
+func (c *chunk) addEvents(b *columnar.Batch, number int, end func()) {
+	var data []byte
 	for i := range c.ticks {
 		t := &c.ticks[i]
 		for k := t.first; k < t.last; k++ {
@@ -100,29 +87,31 @@ func (c *chunk) eventRows(b *columnar.Batch, number int, data func(k int)) {
 			b.JSON([]byte(c.name(e))) // which encoding/json made UTF-8
 			columnar.AddIf(b, e.hasColumn, b.Int32, e.column)
 			b.Bool(k < c.marked)
-			data(k)
+			data = c.appendData(data[:0], k)
+			b.JSON(data)
+			end()
 		}
 	}
 }
 
-// dataLen returns how long data is.
-func (c *chunk) dataLen(k int) int {
-	return max(c.fields(k).len()-c.events[k].aside.len(), len("{")) + len("}")
+// appendData appends the fields of an event as an object, without the field that has a column.
+func (c *chunk) appendData(dst []byte, k int) []byte {
+	fields, aside, start := c.fields(k), c.events[k].aside, len(dst)
+	if aside.end == 0 {
+		aside = span{fields.end, fields.end}
+	}
+	dst = append(append(dst, c.text[fields.start:aside.start]...), c.text[aside.end:fields.end]...)
+	return appendBraces(dst, start)
 }
 
-// data returns the fields of an event as an object, without the field that has a column. It
-// overwrites the text of the event.
-func (c *chunk) data(k int) []byte {
-	fields, aside := c.fields(k), c.events[k].aside
-	if aside.end > 0 {
-		copy(c.text[fields.start+aside.end-aside.start:], c.text[fields.start:aside.start])
-		fields.start += aside.end - aside.start
+// appendBraces makes an object of the members that dst has from start on, each with a comma before
+// it.
+func appendBraces(dst []byte, start int) []byte {
+	if len(dst) == start {
+		dst = append(dst, ',')
 	}
-	if fields.start == fields.end {
-		fields.start-- // there is the head before them
-	}
-	c.text[fields.start], c.text[fields.end] = '{', '}' // in place of commas
-	return c.text[fields.start : fields.end+1]
+	dst[start] = '{'
+	return append(dst, '}')
 }
 
 // fields returns the place of the members behind the id in an event's object, each behind a comma.
@@ -190,11 +179,7 @@ func (m *marker) row(b *columnar.Batch) {
 	b.Int64(m.Tick)
 	b.Text(m.Name)
 	b.Int32(m.ID)
-	data := []byte{'{'}
-	if len(m.Fields) > 0 {
-		data = append(data, m.Fields[1:]...)
-	}
-	b.Bytes(append(data, '}'))
+	b.Bytes(appendBraces(slices.Clone(m.Fields), 0))
 }
 
 // A markerList has the markers of a recording, if they are few. Else they are decoded where they

@@ -67,7 +67,7 @@ func (s *indexer) resume(ctx context.Context, old *index) (err error) {
 // missing may come with the next version of the recording, so the saved progress stays before them.
 // Errors other than damage end the pass.
 func (s *indexer) run(ctx context.Context) (*index, error) {
-	if err := s.enough(ctx); err != nil {
+	if err := formats.Claim(ctx, s.largest()); err != nil {
 		return nil, err
 	}
 	bodies := newPass(s.Reader, false)
@@ -117,7 +117,7 @@ func (s *indexer) beyond(i int32) bool {
 func (s *indexer) group(ctx context.Context, bodies *pass, end int) error {
 	var claims []claim
 	bodies.decoded = 0
-	first, shared := s.Entry(int(s.byTick[s.chunks])).Start, end-s.chunks > 1
+	first := s.Entry(int(s.byTick[s.chunks])).Start
 	for ; s.chunks < end; s.chunks++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (s *indexer) group(ctx context.Context, bodies *pass, end int) error {
 			return err
 		default:
 			s.chunk(int(i), c)
-			claims = c.claims(claims, i, shared)
+			claims = c.claims(claims, i)
 		}
 	}
 	s.advance(first)
@@ -177,7 +177,7 @@ func (s *indexer) chunk(i int, c *chunk) {
 		s.index.empty += c.entry.Ticks - int64(len(c.ticks))
 	}
 	s.index.foreign = s.index.foreign || c.foreign
-	c.countEvents(s.index.eventRows, i)
+	c.addEvents(s.index.eventRows.Batch, i, s.index.eventRows.EndRow)
 }
 
 // advance moves on to tick first, where a chunk begins, unless ticks before it are unknown. A gap,

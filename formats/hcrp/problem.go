@@ -82,16 +82,13 @@ func (l *problemList) append(p formats.Problem) {
 	}
 }
 
-// full reports whether no more problems are listed.
-func (l *problemList) full() bool { return len(*l) > maxProblems }
-
 func (l *problemList) add(code string, offset int64, msg string, args ...any) {
 	l.append(formats.Problem{Code: code, Offset: offset, Message: fmt.Sprintf(msg, args...)})
 }
 
 // addChunk adds a problem of a chunk. In a segment, offset counts there.
 func (l *problemList) addChunk(code string, chunk int, p place, msg string, args ...any) {
-	if !l.full() {
+	if len(*l) <= maxProblems {
 		l.append(newDamage(code, chunk, p, msg, args...).Problem())
 	}
 }

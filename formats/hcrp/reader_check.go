@@ -120,15 +120,10 @@ const (
 	rankPast              // decoding came past the ticks
 )
 
-// claims appends the claims of the chunk. If no other chunk shares its ticks, it leaves out which
-// of them are recorded.
-func (c *chunk) claims(list []claim, number int32, shared bool) []claim {
-	ticks := c.ticks
-	if !shared {
-		ticks = ticks[max(len(ticks)-1, 0):]
-	}
-	for i := range ticks {
-		t, last := &ticks[i], len(list)-1
+// claims appends the claims of the chunk.
+func (c *chunk) claims(list []claim, number int32) []claim {
+	for i := range c.ticks {
+		t, last := &c.ticks[i], len(list)-1
 		switch {
 		case t.cut:
 			list = append(list, claim{t.n, t.n, number, rankPart})

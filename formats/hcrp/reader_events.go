@@ -100,14 +100,6 @@ func (p *pass) forget(keep func(Entry) bool) {
 // end forgets all chunks.
 func (p *pass) end() { p.forget(func(Entry) bool { return false }) }
 
-// enough fails if there is too little memory for the largest chunk, so that a pass need not begin
-// again at each chunk that is larger than those before.
-func (r *Reader) enough(ctx context.Context) error {
-	held, err := formats.Charge(ctx, r.largest())
-	held.Free()
-	return err
-}
-
 // largest returns what it takes to expand and decode any of the chunks.
 func (r *Reader) largest() int64 {
 	most := int64(0)

@@ -159,9 +159,9 @@ func holdRows(t *testing.T, c *chunk) {
 	for i := range c.events {
 		e := &c.events[i]
 		id, entity, data := takenApart(c.bytes(e.text))
-		object, n := string(c.bytes(e.text)), c.dataLen(i)
-		if got := string(c.data(i)); got != data || n != len(data) {
-			t.Fatalf("data is %s, of %d bytes, want %s of\n%s", got, n, data, object)
+		object := string(c.bytes(e.text))
+		if got := string(c.appendData(nil, i)); got != data {
+			t.Fatalf("data is %s, want %s of\n%s", got, data, object)
 		}
 		number, err := strconv.ParseInt(entity, 10, 32)
 		if e.id != id || e.hasColumn != (err == nil) || err == nil && int64(e.column) != number {

@@ -265,7 +265,7 @@ func (rec *recording) fillEvents(ctx context.Context, x *index, b *columnar.Batc
 		if err != nil {
 			return err
 		}
-		c.addEvents(b, i)
+		c.addEvents(b, i, func() {})
 	}
 	return nil
 }

@@ -79,12 +79,7 @@ func (rec *recording) each(play func(*playback, context.Context, int, int, func(
 		bodies := newPass(rec.Reader, false)
 		defer bodies.end()
 		t := rec.playback(x)
-		t.decode = func(ctx context.Context, i int) (*chunk, error) {
-			if c, ok := rec.chunks.Peek(i); ok {
-				return c, nil
-			}
-			return bodies.decode(ctx, i)
-		}
+		t.decode = bodies.decode
 		var doc []byte
 		return play(t, ctx, first, end, func(i int, compact []byte) error {
 			doc = append(jsonenc.AppendIndented(doc[:0], compact), '\n')
