@@ -71,7 +71,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker)
 	t.chunks = cache.NewMemo(c, t.loadChunk)
 	t.rows = cache.NewMemo(c, t.loadRows)
 	t.scenes = cache.NewMemo(c, t.loadScenes)
-	chunks := views.Chunks[Index]{Known: rec.NumChunks, Early: true}
+	chunks := views.Chunks[Index]{Known: rec.NumChunks, AllGrow: true}
 	if rec.NumChunks == UnknownChunks {
 		chunks.N = (*Index).count
 	}
@@ -88,7 +88,7 @@ func NewTree(rec Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker)
 		Lines:    &lines,
 		Ticks: &views.Documents[Index]{
 			Numbers: (*Index).numbers, Clock: t.clock, Listed: true,
-			Make: t.tick, Long: t.longTick, Run: (*Index).run, Each: t.eachTick,
+			Make: t.tick, Long: t.longTick, Stretch: (*Index).run, Each: t.eachTick,
 		},
 		Tables: t.tables,
 		Play:   t.playing(),

@@ -50,7 +50,7 @@ func (rec *recording) ticks() *views.Documents[index] {
 	return &views.Documents[index]{
 		Numbers: (*index).numbers, Clock: rec.clock, Listed: true,
 		Opens: rec.unlistedTick, Early: true, Make: rec.tickDocument,
-		Run: (*index).run, Each: rec.each((*playback).eachTick),
+		Stretch: (*index).run, Each: rec.each((*playback).eachTick),
 	}
 }
 
@@ -59,7 +59,7 @@ func (rec *recording) states() *views.Documents[index] {
 	return &views.Documents[index]{
 		Numbers: (*index).numbers, Clock: rec.clock, Opens: rec.hasState,
 		Make: rec.documents.Get, Made: rec.documents.Peek,
-		Run: (*index).run, Each: rec.each((*playback).eachState),
+		Stretch: (*index).run, Each: rec.each((*playback).eachState),
 	}
 }
 

@@ -87,10 +87,10 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 		Grows: func(int64) bool { return rec.Grows },
 		File:  func(n int64) nodes.File { return rec.linesFile(chunkView, int(n)) },
 	}
-	ticks := &views.Documents[index]{Numbers: (*index).numbers, Run: (*index).run, Make: rec.tick, Each: rec.eachTick}
+	ticks := &views.Documents[index]{Numbers: (*index).numbers, Stretch: (*index).run, Make: rec.tick, Each: rec.eachTick}
 	l.dirs[ticksDir] = rec.documentsDir("ticks", ticks, o.ticks, true)
 	states := &views.Documents[index]{
-		Numbers: (*index).numbers, Run: (*index).run, Make: rec.stateText, Made: rec.documents.Peek, Each: rec.eachState,
+		Numbers: (*index).numbers, Stretch: (*index).run, Make: rec.stateText, Made: rec.documents.Peek, Each: rec.eachState,
 	}
 	l.dirs[statesDir] = rec.documentsDir("states", states, o.ticks, false)
 	return l, 1280 + o.chunks.memory(), nil

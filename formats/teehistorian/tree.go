@@ -59,11 +59,11 @@ func newTree(rec formats.Recording, c *cache.Cache, opt Options) (nodes.Dir, fun
 		Lines:    &views.Chunks[index]{N: (*index).chunkCount, Grows: rec.Grows, File: t.lines},
 		Ticks: &views.Documents[index]{
 			Numbers: (*index).numbers, Clock: t.clock, Listed: true,
-			Make: t.doc(false), Long: t.longTick, Run: (*index).run, Each: t.eachDoc(false),
+			Make: t.doc(false), Long: t.longTick, Stretch: (*index).run, Each: t.eachDoc(false),
 		},
 		States: &views.Documents[index]{
 			Numbers: (*index).numbers, Clock: t.clock, Opens: t.hasState,
-			Make: t.doc(true), Run: (*index).run, Each: t.eachDoc(true),
+			Make: t.doc(true), Stretch: (*index).run, Each: t.eachDoc(true),
 		},
 		Tables: t.rowTables,
 		Play:   t.play(),

@@ -113,7 +113,7 @@ func (d *runsDir) At(_ context.Context, i int) (nodes.Entry, error) {
 	}
 	n := &d.list[i]
 	first, last := d.runTicks(n)
-	return nodes.Entry{Name: name, File: d.t.Listed(demosView, i, len(d.list), d.t.demo(demoID{first, last, n.stay, int32(i)}))}, nil
+	return nodes.Entry{Name: name, File: d.t.TextOf(demosView, i, len(d.list), d.t.demo(demoID{first, last, n.stay, int32(i)}))}, nil
 }
 
 // AppendName implements nodes.Namer.

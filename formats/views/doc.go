@@ -7,9 +7,9 @@
 //
 //	| declared      | shown                                   | sizes                                    |
 //	|---------------|-----------------------------------------|------------------------------------------|
-//	| [Documents]   | ticks/, states/: one JSON file a number | learned a run at a time by making it     |
+//	| [Documents]   | ticks/, states/: one JSON file a number | learned a stretch at a time by making it |
 //	| [Text]        | a long file, made part by part          | declared, or learned by making each part |
-//	| [Tree.Listed] | one of many texts, as of demos          | those that were made are kept on disk    |
+//	| [Tree.TextOf] | one of many texts, as of demos          | those that were made are kept on disk    |
 //	| [List]        | a JSON document with one long list      | as those of a text                       |
 //	| [Chunks]      | chunks/, lines/: one file a chunk       | those of the files                       |
 //	| [Table]       | tables/NAME.parquet                     | computed of counts                       |

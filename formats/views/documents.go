@@ -14,7 +14,7 @@ import (
 // eight digits.
 //
 // The size of a single document is learned by making it. If sizes are asked for one after the
-// other, as ls -l does, those of a run are learned at once.
+// other, as ls -l does, those of a stretch are learned at once.
 type Documents[T any] struct {
 	Numbers func(x *T) Numbers
 	Clock   func(x *T) nodes.Clock // tells numbers by times; nil: documents have no times
@@ -33,11 +33,11 @@ type Documents[T any] struct {
 	// none is too long.
 	Long func(ctx context.Context, n int64) (nodes.Content, error)
 
-	// Run returns the run of listed documents that has the i-th; nil: each is alone. Each makes the
-	// documents of a run in order for fn, which keeps none, and leaves out those that cannot be
-	// made; nil: they are made one by one.
-	Run  func(x *T, i int) (first, end int)
-	Each func(ctx context.Context, x *T, first, end int, fn func(i int, doc []byte) error) error
+	// Stretch returns the listed documents that are made in one go with the i-th; nil: each is alone.
+	// Each makes the documents of a stretch in order for fn, which keeps none, and leaves out those
+	// that cannot be made; nil: they are made one by one.
+	Stretch func(x *T, i int) (first, end int)
+	Each    func(ctx context.Context, x *T, first, end int, fn func(i int, doc []byte) error) error
 }
 
 // Numbers are the listed numbers of documents, ascending.
@@ -47,8 +47,8 @@ type Numbers struct {
 	Search func(n int64) int // the first i whose number is n or more, N if there is none; nil: asks Number
 }
 
-// A runKey names a run by the view and its first document.
-type runKey struct {
+// A stretchKey names a stretch by the view and its first document.
+type stretchKey struct {
 	view  string
 	first int
 }
@@ -117,7 +117,7 @@ func (f *document[T]) Size(ctx context.Context) (int64, error) {
 			return int64(len(b)), nil
 		}
 	}
-	if f.d.Run != nil {
+	if f.d.Stretch != nil {
 		if size := f.t.listedSize(ctx, f.d, f.view, f.n); size > 0 {
 			return size, nil
 		}
@@ -147,7 +147,7 @@ func (d *Documents[T]) open(ctx context.Context, n int64) (nodes.Content, error)
 	return nodes.BytesContent(b), nil
 }
 
-// listedSize returns the size of document n if its run tells it, else 0: n may not be listed,
+// listedSize returns the size of document n if its stretch tells it, else 0: n may not be listed,
 // nobody may be listing the directory, or only making the document tells.
 func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, n int64) int64 {
 	x := t.peek()
@@ -164,15 +164,15 @@ func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, 
 	if i < 0 {
 		return 0
 	}
-	first, end := d.Run(x, i)
-	k := runKey{view, first}
+	first, end := d.Stretch(x, i)
+	k := stretchKey{view, first}
 	sizes, ok := t.sizes.Peek(k)
 	if !ok && nodes.IsListing(ctx) {
 		var err error
-		sizes, err = t.sizes.GetFrom(ctx, k, func(ctx context.Context, _ runKey) ([]uint32, int64, error) {
+		sizes, err = t.sizes.GetFrom(ctx, k, func(ctx context.Context, _ stretchKey) ([]uint32, int64, error) {
 			return learn(ctx, d, x, first, end)
 		})
-		ok = err == nil // else a document of the run cannot be made, perhaps another one
+		ok = err == nil // else a document of the stretch cannot be made, perhaps another one
 	}
 	if !ok {
 		return 0
@@ -180,7 +180,7 @@ func (t *Tree[T]) listedSize(ctx context.Context, d *Documents[T], view string, 
 	return int64(sizes[i-first])
 }
 
-// learn makes the documents of a run for their sizes. A size of 0 is told only by making the
+// learn makes the documents of a stretch for their sizes. A size of 0 is told only by making the
 // document, as is the reason why it cannot be made.
 func learn[T any](ctx context.Context, d *Documents[T], x *T, first, end int) ([]uint32, int64, error) {
 	held, err := formats.Charge(ctx, int64(4*(end-first)))
@@ -201,7 +201,7 @@ func learn[T any](ctx context.Context, d *Documents[T], x *T, first, end int) ([
 	return sizes, int64(64 + 4*len(sizes)), err
 }
 
-// each calls fn for the documents of a run.
+// each calls fn for the documents of a stretch.
 func (d *Documents[T]) each(ctx context.Context, x *T, first, end int, fn func(i int, doc []byte) error) error {
 	if d.Each != nil {
 		return d.Each(ctx, x, first, end, fn)

@@ -16,9 +16,9 @@ type listed[T any] struct {
 	open func(context.Context) (*Text, error)
 }
 
-// Listed returns the file of text i of the n of a view. The sizes of those that were made are kept
+// TextOf returns the file of text i of the n of a view. The sizes of those that were made are kept
 // on disk together. The parts of the text can be made apart.
-func (t *Tree[T]) Listed(view string, i, n int, open func(context.Context) (*Text, error)) nodes.File {
+func (t *Tree[T]) TextOf(view string, i, n int, open func(context.Context) (*Text, error)) nodes.File {
 	return &listed[T]{t, textKey{view, i}, i, n, open}
 }
 

@@ -45,7 +45,7 @@ type Stretch struct {
 // A Player goes through the ticks of a chunk. The error of what is damaged is a [formats.Error]:
 // the rest of the chunk has then no frames.
 type Player interface {
-	// Play goes on to the end of a tick, which may be behind the chunk, and tells of what happens on
+	// Play goes on to the end of a tick, which may be after the chunk, and tells of what happens on
 	// the way: nil takes nothing.
 	Play(ctx context.Context, tick int64, events *Events) error
 	// Show puts on the stage who is there.

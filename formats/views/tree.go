@@ -27,7 +27,7 @@ type Tree[T any] struct {
 	last  atomic.Pointer[weak.Pointer[T]] // what Index returned
 
 	listings *cache.Memo[string, nodes.Dir] // what an index gives at once
-	sizes    *cache.Memo[runKey, []uint32]
+	sizes    *cache.Memo[stretchKey, []uint32]
 	layouts  *cache.Memo[textKey, *layout]
 	parts    *cache.Memo[partKey, []byte]
 	lengths  *Kept[string, *lengths] // by view
@@ -38,7 +38,7 @@ func New[T any](format string, rec formats.Recording, c *cache.Cache) *Tree[T] {
 	t := &Tree[T]{
 		Recording: rec, Format: format, cache: c,
 		listings: cache.NewMemo[string, nodes.Dir](c, nil),
-		sizes:    cache.NewMemo[runKey, []uint32](c, nil),
+		sizes:    cache.NewMemo[stretchKey, []uint32](c, nil),
 		parts:    cache.NewMemo[partKey, []byte](c, nil),
 		layouts:  cache.NewMemo[textKey, *layout](c, nil),
 	}
@@ -219,18 +219,18 @@ func (t *Tree[T]) File(open func(x *T) (nodes.File, error)) nodes.File {
 
 // Chunks are a directory of one file a chunk. Its names have six digits.
 type Chunks[T any] struct {
-	N     func(x *T) int // how many there are
-	Known int            // how many there are if the head tells, and N is nil
-	Grows bool           // the last file gets longer with the recording
-	Early bool           // files before the last do so, too: the head tells of more than there are
-	File  func(x *T, n int) (nodes.File, error)
+	N       func(x *T) int // how many there are
+	Known   int            // how many there are if the head tells, and N is nil
+	Grows   bool           // the last file gets longer with the recording
+	AllGrow bool           // files before the last do so, too: the head tells of more than there are
+	File    func(x *T, n int) (nodes.File, error)
 }
 
 func (t *Tree[T]) chunks(c *Chunks[T], suffix string) nodes.Dir {
 	series := func(n int) nodes.Dir {
 		return &nodes.Series{
 			Suffix: suffix, Width: 6, N: n,
-			Grows: func(i int64) bool { return c.Grows && (c.Early || int(i) == n-1) },
+			Grows: func(i int64) bool { return c.Grows && (c.AllGrow || int(i) == n-1) },
 			File: func(n int64) nodes.File {
 				return t.File(func(x *T) (nodes.File, error) { return c.File(x, int(n)) })
 			},

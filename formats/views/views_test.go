@@ -169,7 +169,7 @@ func TestListed(t *testing.T) {
 			t.Errorf("%d bytes %x of %d at %d, %v, want part %d", k, b, c.Size(), off, err, part)
 		}
 	}
-	first := tree.Listed("x", 0, 2, open(0)).(nodes.Measured)
+	first := tree.TextOf("x", 0, 2, open(0)).(nodes.Measured)
 	if first.IsMeasured(t.Context()) {
 		t.Error("the size is known before")
 	}
@@ -178,7 +178,7 @@ func TestListed(t *testing.T) {
 	if got := made.Load(); got != n || !first.IsMeasured(t.Context()) {
 		t.Errorf("%d parts were made", got)
 	}
-	second := tree.Listed("x", 1, 2, open(n))
+	second := tree.TextOf("x", 1, 2, open(n))
 	if got, err := second.Size(t.Context()); got != n*size || err != nil || !second.(nodes.Measured).IsMeasured(t.Context()) {
 		t.Errorf("%d bytes, %v", got, err)
 	}
@@ -187,11 +187,11 @@ func TestListed(t *testing.T) {
 	if got := made.Load(); got != n {
 		t.Errorf("%d parts were made to learn sizes, want %d", got, n)
 	}
-	read(tree.Listed("x", 0, 2, open(0)), 3*size, 3)
+	read(tree.TextOf("x", 0, 2, open(0)), 3*size, 3)
 	if got := made.Load(); got != n {
 		t.Errorf("%d parts were made again", got-n)
 	}
-	third := tree.Listed("x", 2, 3, open(2*n)) // the list that is known is one of two
+	third := tree.TextOf("x", 2, 3, open(2*n)) // the list that is known is one of two
 	if got, err := third.Size(t.Context()); got != n*size || err != nil || !third.(nodes.Measured).IsMeasured(t.Context()) {
 		t.Errorf("%d bytes, %v", got, err)
 	}
@@ -224,11 +224,11 @@ func TestListedSaves(t *testing.T) {
 	}
 	store := &lateStore{saved: map[string][]byte{}}
 	tree := keptTree(t, 0, store)
-	store.late = func() { tree.Listed("x", 1, 2, text).Size(t.Context()) }
-	tree.Listed("x", 0, 2, text).Size(t.Context())
+	store.late = func() { tree.TextOf("x", 1, 2, text).Size(t.Context()) }
+	tree.TextOf("x", 0, 2, text).Size(t.Context())
 	tree = keptTree(t, 0, store)
 	for i := range 2 {
-		if !tree.Listed("x", i, 2, text).(nodes.Measured).IsMeasured(t.Context()) {
+		if !tree.TextOf("x", i, 2, text).(nodes.Measured).IsMeasured(t.Context()) {
 			t.Errorf("the size of text %d is not kept", i)
 		}
 	}
@@ -241,13 +241,13 @@ func TestListedOfTwo(t *testing.T) {
 	}
 	store := &lateStore{saved: map[string][]byte{}}
 	first, second := keptTree(t, 0, store), keptTree(t, 0, store)
-	first.Listed("x", 2, 3, text).(nodes.Measured).IsMeasured(t.Context())
-	second.Listed("x", 2, 3, text).(nodes.Measured).IsMeasured(t.Context()) // both know none by now
-	first.Listed("x", 0, 3, text).Size(t.Context())
-	second.Listed("x", 1, 3, text).Size(t.Context())
+	first.TextOf("x", 2, 3, text).(nodes.Measured).IsMeasured(t.Context())
+	second.TextOf("x", 2, 3, text).(nodes.Measured).IsMeasured(t.Context()) // both know none by now
+	first.TextOf("x", 0, 3, text).Size(t.Context())
+	second.TextOf("x", 1, 3, text).Size(t.Context())
 	third := keptTree(t, 0, store)
 	for i := range 2 {
-		if !third.Listed("x", i, 3, text).(nodes.Measured).IsMeasured(t.Context()) {
+		if !third.TextOf("x", i, 3, text).(nodes.Measured).IsMeasured(t.Context()) {
 			t.Errorf("the size of text %d is not kept", i)
 		}
 	}
@@ -275,7 +275,7 @@ func TestDocuments(t *testing.T) {
 				}
 				return document(int(n / 3)), nil
 			},
-			Run: func(x *index, i int) (first, end int) {
+			Stretch: func(x *index, i int) (first, end int) {
 				first = i / together * together
 				return first, min(first+together, x.n)
 			},

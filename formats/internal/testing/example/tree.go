@@ -58,11 +58,11 @@ func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columna
 		Lines:    &views.Chunks[index]{N: (*index).count, Grows: rec.Grows, File: t.lines},
 		Ticks: &views.Documents[index]{
 			Numbers: (*index).numbers, Clock: t.clock, Listed: true,
-			Make: t.tick, Run: (*index).run,
+			Make: t.tick, Stretch: (*index).run,
 		},
 		States: &views.Documents[index]{
 			Numbers: (*index).numbers, Clock: t.clock, Opens: t.hasState,
-			Make: t.state, Run: (*index).run, Each: t.eachState,
+			Make: t.state, Stretch: (*index).run, Each: t.eachState,
 		},
 		Tables: t.tables,
 		Files: []nodes.Entry{
