@@ -11,8 +11,9 @@ import (
 // whose byte budget all Memos share.
 //
 // The function is pure. It returns the number of bytes that its value keeps
-// alive, and it may Get only from Memos made before its own, or from its own
-// with a smaller key, so that waiting cannot form a cycle.
+// alive. It may Get from other Memos, and from its own with a smaller key, if
+// that never leads back to a value that waits for it: Memos stand in layers,
+// and each asks those below it.
 type Memo[K comparable, V any] struct {
 	c    *Cache
 	id   uint32

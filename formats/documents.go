@@ -12,7 +12,8 @@ type HeaderHead struct {
 
 // An IndexHead is what the index.json of every format begins with: three
 // answers to three questions (docs/tree/README.md section 2). The page of each
-// format has the rule.
+// format has the rule. What a recorder has not written yet is not missing, and a problem that takes
+// nothing away leaves an index complete.
 type IndexHead struct {
 	Format   string `json:"format"`
 	Complete bool   `json:"complete"` // nothing that belongs to the recording is missing or unreadable

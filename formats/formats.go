@@ -100,7 +100,7 @@ type Format struct {
 	// again without it.
 	Scan func(ctx context.Context, in Input, h Head, earlier Index) (Index, error)
 
-	// Prefixes says that Scan of the first bytes of a recording, however many behind the head, makes
+	// Prefixes says that Scan of the first bytes of a recording, however many after the head, makes
 	// an index from which it goes on to the same that it makes of all bytes at once. So a pass that is
 	// interrupted need not begin again. Size of the Input is then that of the first bytes.
 	Prefixes bool

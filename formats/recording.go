@@ -27,8 +27,8 @@ type Index interface {
 	Reach(name string) int64
 }
 
-// A Recording is what a tree is made of. Where Head and Index are on disk, nothing of the Input is
-// read before a file is that shows its bytes.
+// A Recording is what a tree is made of. Where Head and Index are on disk, no byte of the Input is
+// read before somebody reads a file that is made of it.
 type Recording struct {
 	Input
 	Head Head

@@ -13,7 +13,7 @@ type Summary struct {
 	Version, Layout string // as in header.json
 	Start           *time.Time
 	Duration        *time.Duration
-	Ticks           *int64
+	Ticks           *int64  // how many ticks/ lists
 	Map             *string // or world
 	Players         []string
 	Details         Details           // what else a person asks for
