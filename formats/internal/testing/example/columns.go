@@ -6,14 +6,26 @@ import (
 	"recfs/formats/columnar"
 )
 
-// columns are those of the table scores.
-var columns = slices.Concat(
-	columnar.Required(columnar.Int64, "tick"), columnar.Required(columnar.Text, "player"), columnar.Required(columnar.Int32, "score"),
+// The tables. All rows of scores are in the index, those of changes are counted there.
+const (
+	changesTable = "changes"
+	scoresTable  = "scores"
 )
 
-// row adds a line to the table.
-func (s score) row(b *columnar.Batch) {
-	b.Int64(s.Tick)
+var (
+	scoresColumns  = slices.Concat(columnar.Required(columnar.Text, "player"), columnar.Required(columnar.Int32, "score"))
+	changesColumns = append(columnar.Required(columnar.Int64, "tick"), scoresColumns...)
+)
+
+// row adds the record now to the table changes.
+func (r *records) row(b *columnar.Batch) {
+	b.Int64(r.now.Tick)
+	b.Text(r.names[r.now.Player])
+	b.Int32(r.now.Points)
+}
+
+// row adds a row to the table scores.
+func (s *standing) row(b *columnar.Batch) {
 	b.Text(s.Player)
-	b.Int32(s.Score)
+	b.Int32(s.Points)
 }

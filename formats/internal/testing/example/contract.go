@@ -1,45 +1,37 @@
 package example
 
 import (
-	"bufio"
 	"context"
-	"io"
-	"maps"
 	"slices"
-	"strings"
 
 	"recfs/formats"
 )
 
 var _ formats.Head = (*header)(nil)
 
-// open is the Open of the format: it reads the first line and nothing else.
+// open is the Open of the format: it reads the header and nothing else.
 func open(ctx context.Context, in formats.Input) (formats.Head, error) {
-	r := bufio.NewReaderSize(io.NewSectionReader(in.At(ctx), 0, maxLine), maxLine)
-	line, err := r.ReadString('\n')
-	switch {
-	case err == io.EOF:
-		return nil, formats.Errorf(name, 0, io.ErrUnexpectedEOF, "no whole line in the first %d bytes", maxLine)
-	case err != nil:
-		return nil, &formats.Error{Format: name, Err: err}
+	b := make([]byte, min(in.Size, int64(maxHeader)))
+	if err := readFull(ctx, in, b, 0); err != nil {
+		return nil, err
 	}
-	h, err := parseHeader(strings.TrimSuffix(line, "\n"))
+	h, err := parseHeader(b)
 	if err != nil {
 		return nil, err
 	}
 	return h, nil
 }
 
-// Append appends the line as it is.
-func (h *header) Append(b []byte) []byte { return append(b, h.line...) }
+// Append appends the header as it is.
+func (h *header) Append(b []byte) []byte { return append(b, h.raw...) }
 
 // Memory is about what the header keeps alive.
-func (h *header) Memory() int64 { return int64(2*len(h.line) + 64) }
+func (h *header) Memory() int64 { return int64(maxHeader + len(h.world) + 128) }
 
 // readHead reads what Append of a header wrote.
 func readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, error) {
-	h, err := parseHeader(string(saved))
-	if err != nil || len(saved) >= maxLine || strings.Contains(h.line, "\n") {
+	h, err := parseHeader(saved)
+	if err != nil || len(h.raw) != len(saved) {
 		return nil, formats.ErrOther
 	}
 	return h, nil
@@ -48,14 +40,19 @@ func readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, e
 // summary is the Summary of the format.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*header)
-	s := formats.Summary{Version: "1", Start: &h.start, Map: &h.world}
+	s := formats.Summary{Version: "1", Start: h.start, Map: new(shown(h.world))}
 	if found == nil {
 		return s, nil
 	}
 	x := found.(*index)
-	ticks, length := int64(len(x.ticks)), h.length(x.last)
-	s.Ticks, s.Duration, s.Chunks, s.Problems = &ticks, &length, len(x.chunks), slices.Values(x.problems)
-	s.End, s.Finished, s.Complete = x.ending(), x.ended, len(x.problems) == 0
-	s.AddPlayers(slices.Sorted(maps.Keys(x.scores)))
+	s.Ticks, s.Duration = new(int64(len(x.ticks))), new(h.length(x.last()))
+	s.Chunks, s.Problems = len(x.chunks), slices.Values(x.problems)
+	s.End, s.Finished, s.Complete = x.ending(rec.Size), x.ended, len(x.problems) == 0
+	for i := range x.scores {
+		s.AddPlayers([]string{shown(x.scores[i].Player)})
+	}
 	return s, nil
 }
+
+// shown returns a text with U+FFFD for each byte that is not UTF-8.
+func shown(text string) string { return string([]rune(text)) }

@@ -1,123 +1,227 @@
 package example
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"strconv"
+	"hash/crc32"
+	"math"
 	"strings"
 	"time"
 
 	"recfs/formats"
+	"recfs/formats/internal/jsonenc"
+	"recfs/formats/internal/wire"
 )
 
 const (
-	name    = "example"
-	magic   = "scores "
-	maxLine = 1024
+	name      = "example"
+	magic     = "SCOR\x01"
+	maxHeader = len(magic) + 2 + 8 + 1 + math.MaxUint8
+	frameHead = 12
+	maxChunk  = 1 << 20 // bytes of a chunk, stored or not
 
-	// maxTickMS keeps times within a time.Duration: 2^31 ticks of a second are 68 years.
+	// maxTick keeps times within a time.Duration: so many ticks of a second are 68 years.
+	maxTick   = math.MaxInt32
 	maxTickMS = 1000
 )
 
-// A header is the first line of a log.
+// The codes of problems.
+const (
+	codeFrame    = "bad_frame" // the pass ends there
+	codeChecksum = "chunk_checksum"
+	codeZlib     = "chunk_zlib"
+	codeRecord   = "bad_record"
+)
+
+// A header is what a log begins with.
 type header struct {
-	line   string // without its line feed
-	start  time.Time
+	raw    []byte
+	start  *time.Time // nil: it is not known
 	tickMS int64
 	world  string
 }
-
-// size returns how many bytes the header takes.
-func (h *header) size() int64 { return int64(len(h.line)) + 1 }
 
 // length returns the time from the start to a tick.
 func (h *header) length(tick int64) time.Duration {
 	return time.Duration(tick*h.tickMS) * time.Millisecond
 }
 
-// parseHeader parses the first line of a log.
-func parseHeader(line string) (*header, error) {
-	f := strings.Split(line, " ")
-	if len(f) != 5 || f[0]+" " != magic || f[1] != "1" {
-		return nil, formats.Corrupt(name, 0, "not the header of a score log of version 1")
+// parseHeader parses the first bytes of a log. A start that has no date is none, and no problem.
+func parseHeader(b []byte) (*header, error) {
+	if !strings.HasPrefix(string(b), magic) {
+		return nil, formats.Corrupt(name, 0, "not a score log of version 1")
 	}
-	start, err := time.Parse("2006-01-02T15:04:05Z", f[2])
-	if err != nil || !formats.HasDate(start) {
-		return nil, formats.Corrupt(name, int64(len(f[0])+len(f[1])+2), "the start is no time")
+	c := wire.NewCursor(name, b, 0)
+	c.Skip(len(magic))
+	h := &header{tickMS: int64(c.U16())}
+	if h.tickMS == 0 || h.tickMS > maxTickMS {
+		c.Fail("a tick takes %d ms, not 1 to %d", h.tickMS, maxTickMS)
 	}
-	ms, err := strconv.ParseUint(f[3], 10, 16)
-	if err != nil || ms == 0 || ms > maxTickMS {
-		return nil, formats.Corrupt(name, int64(len(line)-len(f[4])-len(f[3])-1), "a tick takes no 1 to %d ms", maxTickMS)
+	if start := time.UnixMilli(int64(c.U64())).UTC(); formats.HasDate(start) {
+		h.start = &start
 	}
-	return &header{line: line, start: start, tickMS: int64(ms), world: f[4]}, nil
+	h.world = string(c.Bytes(int(c.U8())))
+	h.raw = b[:c.Pos()]
+	return h, c.Err()
 }
 
-// A score is a line of a log.
-type score struct {
-	Tick   int64  `json:"tick"`
-	Player string `json:"player"`
-	Score  int32  `json:"score"`
+// A frame is where a chunk lies, and what is said of it there.
+type frame struct {
+	number       int
+	offset       int64
+	stored, size int64 // of the chunk
+	crc          uint32
 }
 
-// parseScore parses a line without its line feed. A tick has 31 bits.
-func parseScore(line []byte) (s score, ok bool) {
-	f := bytes.Split(line, []byte{' '})
-	if len(f) != 3 || len(f[1]) == 0 {
-		return s, false
-	}
-	tick, err := strconv.ParseUint(string(f[0]), 10, 31)
-	if err != nil {
-		return s, false
-	}
-	points, err := strconv.ParseInt(string(f[2]), 10, 32)
-	return score{int64(tick), strings.ToValidUTF8(string(f[1]), "\ufffd"), int32(points)}, err == nil
+// parseFrame parses the head of a frame.
+func parseFrame(b []byte, number int, offset int64) frame {
+	c := wire.NewCursor(name, b, offset)
+	return frame{number, offset, int64(c.U32()), int64(c.U32()), c.U32()}
 }
 
-// lines reads the lines of a part of a log.
-type lines struct {
-	ctx  context.Context
-	r    *bufio.Reader
-	off  int64 // of the next line
-	read int64 // where r is
+// ends reports whether the frame is the one that ends a log.
+func (f frame) ends() bool { return f.stored == 0 && f.size == 0 && f.crc == 0 }
+
+// possible reports whether there can be a chunk of such sizes.
+func (f frame) possible() bool { return 0 < f.stored && f.stored <= maxChunk && f.size <= maxChunk }
+
+// end returns where the next frame begins.
+func (f frame) end() int64 { return f.offset + frameHead + f.stored }
+
+// cost returns how many bytes it takes to read the chunk.
+func (f frame) cost() int64 { return f.stored + f.size }
+
+// fault returns the error of a chunk that is damaged. Its code says that the log tells of it, and
+// its offset is that of the frame, as those in a compressed chunk are none of the file.
+func (f frame) fault(code, msg string, args ...any) *formats.Error {
+	e := formats.Corrupt(name, f.offset, msg, args...)
+	e.Code, e.Chunk = code, &f.number
+	return e
 }
 
-func readLines(ctx context.Context, r formats.ReaderAt, off, end int64) *lines {
-	return &lines{ctx, bufio.NewReaderSize(io.NewSectionReader(formats.At(ctx, r), off, end-off), maxLine), off, off}
-}
-
-// next returns the next line without its line feed, until the next call; nil: it is longer than a
-// line can be. io.EOF: the part ends with what has no line feed, or with nothing.
-func (l *lines) next() (line []byte, err error) {
-	if err := l.ctx.Err(); err != nil {
+// chunk reads the chunk. An error without a code says nothing of the log: it is that of a read.
+func (f frame) chunk(ctx context.Context, r formats.ReaderAt) ([]byte, error) {
+	stored := make([]byte, f.stored)
+	if err := readFull(ctx, r, stored, f.offset+frameHead); err != nil {
 		return nil, err
 	}
-	long := false
-	for {
-		line, err = l.r.ReadSlice('\n')
-		l.read += int64(len(line))
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			break
-		}
-		long = true
+	if sum := crc32.ChecksumIEEE(stored); sum != f.crc {
+		return nil, f.fault(codeChecksum, "the CRC-32 is %08x, the frame says %08x", sum, f.crc)
 	}
+	b, rest, err := wire.Zlib(stored, f.size)
 	switch {
-	case err == io.EOF:
-		return nil, io.EOF
 	case err != nil:
-		return nil, &formats.Error{Format: name, Offset: l.off, Err: err}
+		return nil, f.fault(codeZlib, "%v", err)
+	case rest > 0:
+		return nil, f.fault(codeZlib, "%d bytes follow the zlib stream", rest)
 	}
-	if l.off = l.read; long {
-		return nil, nil
-	}
-	return line[:len(line)-1], nil
+	return b, nil
 }
 
-// appendLine appends a line of lines/N.jsonl, which is an element of a tick as well.
-func (s score) appendLine(b []byte) []byte {
-	line, _ := json.Marshal(s) // it has a string and numbers
-	return append(append(b, line...), '\n')
+// readFull fills b with the bytes at off.
+func readFull(ctx context.Context, r formats.ReaderAt, b []byte, off int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if n, err := r.ReadAt(ctx, b, off); n < len(b) {
+		return formats.ShortRead(name, off+int64(n), err)
+	}
+	return nil
+}
+
+// A score is a record: from a tick on a player has so many points.
+type score struct {
+	Tick   int64
+	Player int // in the list of the chunk
+	Points int32
+}
+
+// records are those of a chunk, one after the other, up to the first that does not decode.
+type records struct {
+	*wire.Cursor
+	frame  frame
+	names  []string // of the players, as they are stored
+	points []int32  // that they have before the record now
+	now    score
+	ok     bool // there is one
+}
+
+// newRecords reads the beginning of a chunk and its first record. No tick of it is before least.
+func newRecords(f frame, chunk []byte, least int64) *records {
+	r := &records{Cursor: wire.NewCursor(name, chunk, 0), frame: f}
+	r.now.Tick = int64(r.Uvarint(5))
+	if r.now.Tick < least {
+		r.Fail("tick %d, the chunks before go up to %d", r.now.Tick, least-1)
+	}
+	for n := r.U8(); n > 0; n-- {
+		r.names = append(r.names, string(r.Bytes(int(r.U8()))))
+		r.points = append(r.points, r.zigzag())
+	}
+	r.next()
+	return r
+}
+
+// next goes on to the next record.
+func (r *records) next() {
+	if r.ok = r.Len() > 0; !r.ok {
+		return
+	}
+	s := score{r.now.Tick + int64(r.Uvarint(5)), int(r.U8()), r.zigzag()}
+	if s.Tick > maxTick || s.Player >= len(r.names) {
+		r.Fail("tick %d of player %d, there are %d players", s.Tick, s.Player, len(r.names))
+	}
+	if r.ok = r.Err() == nil; r.ok {
+		r.now = s
+	}
+}
+
+// zigzag reads a number with a sign, of 32 bits.
+func (r *records) zigzag() int32 {
+	n := wire.Zigzag(r.Uvarint(5))
+	if n != int64(int32(n)) {
+		r.Fail("%d points", n)
+	}
+	return int32(n)
+}
+
+// play goes on until behind the records of a tick, and calls fn for each of them.
+func (r *records) play(tick int64, fn func()) {
+	for ; r.ok && r.now.Tick <= tick; r.next() {
+		if r.now.Tick == tick {
+			fn()
+		}
+		r.points[r.now.Player] = r.now.Points
+	}
+}
+
+// fault returns the error of the record that does not decode, nil if there is none.
+func (r *records) fault() error {
+	e, ok := errors.AsType[*formats.Error](r.Err())
+	if !ok {
+		return nil
+	}
+	return r.frame.fault(codeRecord, "at byte %d of the chunk: %v", e.Offset, e.Err)
+}
+
+// append appends the record now as compact JSON: a line of lines/, and an element of ticks/.
+func (r *records) append(b []byte) []byte {
+	b = jsonenc.AppendInt(append(b, `{"tick":`...), r.now.Tick)
+	b = jsonenc.AppendText(b, "player", r.names[r.now.Player])
+	return append(jsonenc.AppendInt(jsonenc.AppendKey(b, "score"), r.now.Points), '}')
+}
+
+// A standing is what a player has at some time.
+type standing struct {
+	Player    string `json:"player"`
+	PlayerHex string `json:"player_hex,omitempty"` // if the name is not UTF-8
+	Points    int32  `json:"score"`
+}
+
+// standings are those of all players of the chunk before the record now.
+func (r *records) standings() []standing {
+	list := make([]standing, len(r.names))
+	for i, player := range r.names {
+		list[i] = standing{player, formats.HexOf(player), r.points[i]}
+	}
+	return list
 }

@@ -2,28 +2,33 @@
 // (docs/adding-a-format.md). The program does not have it; its tests open it by the archive like
 // any other.
 //
-// A score log is text. Its first line is the header, and each line after it says that a player has
-// a new score:
+// A score log is written by a game while it runs. Numbers are little-endian. A varint is unsigned
+// LEB128, a zigzag a varint for a number with a sign, a text a byte with its length and its bytes.
 //
-//	scores 1 2026-11-22T10:00:00Z 50 dust
-//	0 alice 3
-//	120 bob -1
-//	end 200
+//	header: | "SCOR" | version u8: 1 | ms of a tick u16 | start i64, ms since 1970 | map text |
+//	frame:  | stored u32 | size u32 | CRC-32 of what is stored u32 | stored bytes |
 //
-//	| line   | fields                                                                      |
-//	|--------|-----------------------------------------------------------------------------|
-//	| header | "scores", version 1, start in UTC as in RFC 3339, milliseconds a tick, map  |
-//	| score  | tick, player, score                                                         |
-//	| end    | "end", the last tick; what follows belongs to nothing                       |
+// The stored bytes of a frame are a zlib stream, which inflates to a chunk of size bytes. A frame
+// of twelve zeros ends the log, and what follows belongs to nothing. A chunk decodes alone: it
+// begins with all players and their points. No tick is in two chunks, and ticks do not go back.
 //
-// Fields are parted by one blank and hold none. Ticks do not go back. A line ends with a line feed
-// and has at most 1,024 bytes; one without its line feed at the end of the file is still being
-// written.
+//	chunk:  | tick varint | players u8 | player … | record … |
+//	player: | name text | points zigzag |
+//	record: | ticks since the record before varint | number of the player u8 | points zigzag |
 //
-// A recording is a directory of header.json, index.json, raw (which package views adds), chunks/N
-// (the lines of each 1,024 scores), lines/N.jsonl (the same as JSON), ticks/N.json (the scores that
-// came at a tick), states/N.json (the scores of all players then, also at ticks without one),
-// players.json, tables/scores.parquet and export/scores.csv.
+// A recording is a directory of header.json, index.json, raw (which package views adds), chunks/N,
+// lines/N.jsonl (its records as JSON), ticks/N.json (the records of a tick), states/N.json (the
+// points of all players after it, also at ticks without a record), tables/changes.parquet (all
+// records), tables/scores.parquet (the points at the end) and export/changes.csv.
+//
+// What is shown of a chunk that is damaged:
+//
+//	| fault              | chunks/N | lines/N      | ticks/N, changes | states/N                  |
+//	|--------------------|----------|--------------|------------------|---------------------------|
+//	| checksum or stream | fails    | fails        | none             | fail, up to the next tick |
+//	| a record           | opens    | those before | those before     | fail, from the last on    |
+//
+// A frame that is impossible ends the pass, and nothing after it is known.
 //
 // The files of the room, which those of every format are called like:
 //

@@ -1,7 +1,6 @@
 package example
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,23 +53,15 @@ func scanBytes(t testing.TB, b []byte) (formats.Head, formats.Index) {
 	return h, x
 }
 
-// longLog returns a log of n scores without an end.
-func longLog(n int) string {
-	var b strings.Builder
-	b.WriteString("scores 1 2026-11-22T10:00:00Z 50 dust\n")
-	for i := range n {
-		fmt.Fprintf(&b, "%d player%d %d\n", i/3, i%5, i)
-	}
-	return b.String()
+func TestPrefixes(t *testing.T) {
+	formatstest.Prefixes(t, Format, []byte(longLog(2500)+ending), []byte(longLog(700)+broken(newChunk(900, 0, "x").frame())+longLog(700)[len(head):]))
 }
-
-func TestPrefixes(t *testing.T) { formatstest.Prefixes(t, Format, []byte(longLog(2500)+"end 900\n")) }
 
 // Wherever the log was cut when it was indexed, going on gives the index of the whole.
 func TestGrowth(t *testing.T) {
-	whole := longLog(2500) + "end 900\n"
+	whole := longLog(2500) + ending
 	_, want := scanBytes(t, []byte(whole))
-	for n := strings.Index(whole, "\n") + 1; n <= len(whole); n += 997 {
+	for n := len(head); n <= len(whole); n += 37 {
 		h, x := scanBytes(t, []byte(whole[:n]))
 		in := formatstest.BytesInput("x.scores", []byte(whole), time.Unix(1e9, 0))
 		x, err := readIndex(in, h, x.Append(nil))
@@ -85,7 +76,8 @@ func TestGrowth(t *testing.T) {
 
 // What grows while the log is written never changes what it has shown.
 func TestGrowingFiles(t *testing.T) {
-	formatstest.Growing(t, Format, []byte(longLog(30)+"end 12\n"), len(head), 1, "chunks/000000", "export/scores.csv", "lines/000000.jsonl")
+	damaged := newChunk(201, 0, "a").add(202, 0, 1).add(203, 1, 1).frame()
+	formatstest.Growing(t, Format, []byte(longLog(600)+broken(damaged)+damaged+ending), len(head), 7, "export/changes.csv")
 }
 
 // A tick reads its own chunk, and what is saved stands without a read.
@@ -110,10 +102,10 @@ func TestReads(t *testing.T) {
 	if n := counted.Bytes.Load(); n > 0 {
 		t.Errorf("index.json reads %d bytes again", n)
 	}
-	if got := nodestest.Read(t, root, "states/3000.json"); !strings.Contains(got, `"player0": 9000`) {
+	if got := nodestest.Read(t, root, "states/3000.json"); !strings.Contains(got, `{"player":"player0","score":9000}`) {
 		t.Errorf("states/3000.json is %s", got)
 	}
-	if n := counted.Bytes.Load(); n > chunkLines*24+maxLine {
+	if n := counted.Bytes.Load(); n > 2000 {
 		t.Errorf("a tick reads %d bytes", n)
 	}
 }
@@ -150,33 +142,17 @@ func TestDamagedStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := archive.New(formatstest.OpenLocal(t, dir), []formats.Format{Format}, formatstest.NewCache(t), archive.Options{})
-	if got := nodestest.Read(t, root, "x.scores.gz/index.json"); !strings.Contains(got, `"complete": false`) || !strings.Contains(got, `"end": "truncated"`) {
+	if got := nodestest.Read(t, root, "x.scores.gz/index.json"); !strings.Contains(got, `"complete": false`) || !strings.Contains(got, `"end": "cut"`) {
 		t.Errorf("index.json is %s", got)
 	}
 	nodestest.Read(t, root, "x.scores.gz/lines/0.jsonl")
 }
 
-// The players after the first maxPlayers are left out everywhere.
-func TestManyPlayers(t *testing.T) {
-	var b strings.Builder
-	b.WriteString(longLog(0))
-	for i := range maxPlayers + 2 {
-		fmt.Fprintf(&b, "%d p%d 1\n", i, i)
-	}
-	root, err := openBytes(t, []byte(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	nodestest.Check(t, root)
-	if got := nodestest.Read(t, root, "index.json"); !strings.Contains(got, `"players": 256`) || strings.Count(got, "more than 256 players") != 2 {
-		t.Errorf("index.json is %s", got)
-	}
-}
-
 // FuzzOpen opens any bytes and reads the whole tree.
 func FuzzOpen(f *testing.F) {
-	f.Add([]byte(longLog(5) + "end 7\n"))
-	f.Add([]byte(longLog(2) + strings.Repeat("x", 2*maxLine) + "\n3 a"))
+	f.Add([]byte(longLog(5) + ending))
+	f.Add([]byte(longLog(2) + broken(newChunk(7, 0, "x").frame()) + "3 a"))
+	f.Add([]byte(head + newChunk(7, 0, "x").add(7, 3, 1).frame()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if root, err := openBytes(t, b); err == nil {
 			nodestest.Check(t, root)

@@ -10,79 +10,114 @@ import (
 
 var _ formats.Index = (*index)(nil)
 
+// What an index has at most. A hostile log gives many ticks for a byte, as its chunks are packed.
 const (
-	// chunkLines is how many lines a chunk has. They are few enough to be read for one tick. The index
-	// keeps the scores of up to maxPlayers with each chunk: with as many lines it is no longer than an
-	// ordinary log.
-	chunkLines = 1024
-	maxPlayers = 256
-
-	maxProblems = 1000 // that are listed
+	maxChunks   = 1 << 16
+	maxTicks    = 1 << 20 // before the last chunk
+	maxProblems = 1000    // that are listed
 )
 
 // How a log ends.
 const (
-	endClean     = "clean"     // with its end line
-	endTruncated = "truncated" // before that
+	endFinished   = "finished"   // with the frame that ends it
+	endUnfinished = "unfinished" // between two frames
+	endCut        = "cut"        // in a frame
+	endDamaged    = "damaged"    // with a frame that cannot be one
 )
 
-// An index is what one pass learns of a log.
+// An index is what one pass learns of a log. Nothing in it depends on where the bytes end.
 type index struct {
-	chunks   []chunk           // the last one may get more lines
-	ticks    []int64           // at which a score changed
-	scores   map[string]int32  // after the last line
-	problems []formats.Problem // of lines that are none
-	rows     *rowcount.Counter // of the table scores
-	reach    int64             // where the last whole line ends
-	last     int64             // tick of the last line
-	ended    bool
+	chunks   []chunk
+	ticks    []int64    // at which a score changed
+	scores   []standing // after the last record
+	problems []formats.Problem
+	rows     *rowcount.Counter // of the table changes
+	reach    int64             // where the next frame begins
+	ended    bool              // there is none: that was the end
+	broken   bool              // there is none: the last was impossible
 }
 
-// A chunk is a run of lines.
+// A chunk is what the index knows of a chunk.
 type chunk struct {
-	offset, end int64 // in the file
-	first       int64 // tick of the first line
-	lines       int
-	size        int64            // of lines/N.jsonl
-	before      map[string]int32 // the scores before it
+	frame
+	first   int // of its ticks, in those of the index
+	records int
+	lines   int64 // bytes of lines/N.jsonl
+	damaged bool  // it does not inflate, or a record does not decode
 }
 
-// ending returns the word for how the log ends.
-func (x *index) ending() string {
-	if x.ended {
-		return endClean
+// ending returns the word for how a log of so many bytes ends.
+func (x *index) ending(size int64) string {
+	switch {
+	case x.ended:
+		return endFinished
+	case x.broken:
+		return endDamaged
+	case x.reach < size:
+		return endCut
 	}
-	return endTruncated
+	return endUnfinished
 }
 
-// Reach is where the last whole line ends: what follows is read again when the log has grown.
+// Reach is where the next frame begins. A frame that ends the pass is before it, whole: so a pass
+// that goes on finds nothing new.
 func (x *index) Reach(string) int64 { return x.reach }
 
-// Memory is about what the index keeps alive: a chunk has a copy of all scores.
+// Memory is about what the index keeps alive.
 func (x *index) Memory() int64 {
-	const player = 64 // in a map
-	return int64(1024+8*len(x.ticks)+128*len(x.problems)+(len(x.chunks)+1)*(96+player*len(x.scores))) + x.rows.Cost()
+	return int64(1024+8*cap(x.ticks)+80*cap(x.chunks)+256*len(x.problems)+512*len(x.scores)) + x.rows.Cost()
 }
 
 // count returns how many chunks there are.
 func (x *index) count() int { return len(x.chunks) }
+
+// last returns the last tick, 0 if there is none.
+func (x *index) last() int64 {
+	if len(x.ticks) == 0 {
+		return 0
+	}
+	return x.ticks[len(x.ticks)-1]
+}
+
+// least returns the first tick that a chunk may have after so many ticks: no tick is in two chunks.
+func (x *index) least(before int) int64 {
+	if before == 0 {
+		return 0
+	}
+	return x.ticks[before-1] + 1
+}
 
 // numbers are the ticks at which a score changed.
 func (x *index) numbers() views.Numbers {
 	return views.Numbers{N: len(x.ticks), Number: func(i int) int64 { return x.ticks[i] }}
 }
 
-// chunkOf returns the last chunk that begins at or before a tick, -1 if none does.
+// chunkOf returns the chunk that tells of a tick: the last with a listed tick at or before it, or
+// between two such chunks the one that is lost there.
 func (x *index) chunkOf(tick int64) int {
-	return sort.Search(len(x.chunks), func(i int) bool { return x.chunks[i].first > tick }) - 1
+	i := max(sort.Search(len(x.ticks), func(i int) bool { return x.ticks[i] > tick })-1, 0)
+	n := x.chunkAt(i)
+	if next := n + 1; next < len(x.chunks) && x.chunks[next].first == i+1 && x.chunks[next].records == 0 && tick > x.ticks[i] {
+		return next
+	}
+	return n
 }
 
-// run returns the listed ticks of the chunk that the i-th is in.
-func (x *index) run(i int) (first, end int) {
-	n := x.chunkOf(x.ticks[i])
-	from := func(tick int64) int { return sort.Search(len(x.ticks), func(i int) bool { return x.ticks[i] >= tick }) }
+// chunkAt returns the chunk of the i-th listed tick.
+func (x *index) chunkAt(i int) int {
+	return sort.Search(len(x.chunks), func(n int) bool { return x.chunks[n].first > i }) - 1
+}
+
+// endOf returns the first listed tick that is in a chunk after this one.
+func (x *index) endOf(n int) int {
 	if n+1 == len(x.chunks) {
-		return from(x.chunks[n].first), len(x.ticks)
+		return len(x.ticks)
 	}
-	return from(x.chunks[n].first), from(x.chunks[n+1].first)
+	return x.chunks[n+1].first
+}
+
+// together returns the listed ticks of the chunk that the i-th is in.
+func (x *index) together(i int) (first, end int) {
+	n := x.chunkAt(i)
+	return x.chunks[n].first, x.endOf(n)
 }

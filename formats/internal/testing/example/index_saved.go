@@ -1,9 +1,7 @@
 package example
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"recfs/formats"
 	"recfs/formats/internal/indexfile"
@@ -19,7 +17,7 @@ func readIndex(in formats.Input, h formats.Head, saved []byte) (formats.Index, e
 	if err := indexfile.Read(name, saved, x.code); err != nil {
 		return nil, err
 	}
-	if !x.sound(h.(*header).size(), in.Size) {
+	if !x.sound(int64(len(h.(*header).raw)), in.Size) {
 		return nil, formats.ErrOther
 	}
 	return x, nil
@@ -27,62 +25,61 @@ func readIndex(in formats.Input, h formats.Head, saved []byte) (formats.Index, e
 
 // code writes or reads an index.
 //
-//	| reach | last | ended bool | count | problem … | count | tick - tick before … | scores |
-//	| rowcount.Counter | count | chunk … |
+//	| reach | ended bool, broken bool | problem … | count, tick - tick before … |
+//	| count, (player text, points zigzag) … | rowcount.Counter | count, chunk … |
 //
-// A chunk is | offset | end | first | lines | size | scores |.
+// A chunk is | offset | stored | size | CRC-32 | first | records | lines | damaged bool |.
 func (x *index) code(c indexfile.Codec) {
-	c.Values(&x.reach, &x.last, &x.ended)
+	c.Values(&x.reach, &x.ended, &x.broken)
 	c.Whole(&x.problems)
 	before := int64(0)
 	indexfile.List(c, &x.ticks, 1, func(t *int64) {
 		step := *t - before
-		if indexfile.Uint(c, &step, math.MaxInt32); c.R != nil {
+		if indexfile.Uint(c, &step, maxTick); c.R != nil {
 			*t = before + step
 		}
 		before = *t
 	})
-	codeScores(c, &x.scores)
-	rowcount.Code(c, &x.rows, columns)
-	indexfile.List(c, &x.chunks, 6, func(k *chunk) {
-		c.Values(&k.offset, &k.end, &k.first)
-		indexfile.Uint(c, &k.lines, chunkLines)
-		c.Values(&k.size)
-		codeScores(c, &k.before)
-	})
-}
-
-// codeScores writes or reads the scores of players.
-//
-//	| count | player text, score zigzag … |
-func codeScores(c indexfile.Codec, scores *map[string]int32) {
-	players := slices.Sorted(maps.Keys(*scores))
-	if c.R != nil {
-		*scores = map[string]int32{}
-	}
-	indexfile.List(c, &players, 2, func(player *string) {
-		score := (*scores)[*player]
-		if c.Values(player, &score); c.R != nil {
-			(*scores)[*player] = score
+	indexfile.List(c, &x.scores, 2, func(s *standing) {
+		if c.Values(&s.Player, &s.Points); c.R != nil {
+			s.PlayerHex = formats.HexOf(s.Player)
 		}
 	})
+	rowcount.Code(c, &x.rows, changesColumns)
+	number := 0
+	indexfile.List(c, &x.chunks, 8, func(k *chunk) {
+		k.number = number
+		c.Values(&k.offset)
+		indexfile.Uint(c, &k.stored, maxChunk)
+		indexfile.Uint(c, &k.size, maxChunk)
+		indexfile.Uint(c, &k.crc, math.MaxUint32)
+		c.Values(&k.first, &k.records, &k.lines, &k.damaged)
+		number++
+	})
 }
 
-// sound reports whether the numbers of a saved index can be of a log of this size: chunks lie one
-// after the other between the header and what was read, and each shows no more than its lines can.
+// sound reports whether a saved index can be of a log with a header and a size: ticks are in order,
+// chunks lie one after the other, and none shows more than its bytes can.
 func (x *index) sound(header, size int64) bool {
-	const most = 6*maxLine + 64 // bytes of a line in JSON: \u00XX for each byte, and the keys
-	at, tick := header, int64(0)
-	for i := range x.chunks {
-		c := &x.chunks[i]
-		if c.offset < at || c.end <= c.offset || c.first < tick || c.lines == 0 || c.size > int64(c.lines)*most {
+	const most = 8*math.MaxUint8 + 64 // bytes of a line: a name as \u00XX and in hex, and the keys
+	for i := 1; i < len(x.ticks); i++ {
+		if x.ticks[i] <= x.ticks[i-1] {
 			return false
 		}
-		at, tick = c.end, c.first
 	}
-	if len(x.ticks) > 0 && (len(x.chunks) == 0 || x.ticks[0] < x.chunks[0].first) {
+	at, first := header, 0
+	for i := range x.chunks {
+		c := &x.chunks[i]
+		if c.offset != at || !c.possible() || c.first < first || c.records > maxChunk || c.lines > int64(c.records)*most {
+			return false
+		}
+		at, first = c.end(), c.first
+	}
+	if first > len(x.ticks) || len(x.ticks) > 0 && (len(x.chunks) == 0 || x.chunks[0].first > 0) || x.last() > maxTick {
 		return false
 	}
-	ordered := slices.IsSortedFunc(x.ticks, func(a, b int64) int { return int(min(max(a-b, -1), 1)) })
-	return x.reach >= at && x.reach <= size && x.last >= tick && ordered && x.rows.Chunks() <= max(len(x.chunks), 1)
+	if x.ended || x.broken {
+		at += frameHead
+	}
+	return x.reach == at && at <= size && x.rows.Chunks() == max(len(x.chunks), 1)
 }

@@ -1,13 +1,7 @@
 package example
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"maps"
-	"strconv"
 
 	"recfs/formats"
 	"recfs/formats/internal/rowcount"
@@ -17,74 +11,90 @@ import (
 func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
 	x, ok := earlier.(*index)
 	if !ok {
-		x = &index{reach: h.(*header).size(), scores: map[string]int32{}, rows: rowcount.New(columns)}
+		x = &index{reach: int64(len(h.(*header).raw)), rows: rowcount.New(changesColumns)}
 	}
-	for l := readLines(ctx, in, x.reach, in.Size); !x.ended; x.reach = l.off {
-		line, err := l.next()
-		if errors.Is(err, io.EOF) {
-			break
+	held, err := formats.Charge(ctx, x.Memory())
+	if err != nil {
+		return nil, err
+	}
+	defer held.Free()
+	head := make([]byte, frameHead)
+	for !x.ended && !x.broken && x.reach+frameHead <= in.Size { // the head of a frame counts only when it is whole
+		if err := readFull(ctx, in, head, x.reach); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, err // of a read or the context: it says nothing of the log
+		f := parseFrame(head, len(x.chunks), x.reach)
+		switch {
+		case f.ends():
+			x.ended, x.reach = true, x.reach+frameHead
+		case !f.possible() || len(x.chunks) == maxChunks || len(x.ticks) > maxTicks:
+			x.broken, x.reach = true, x.reach+frameHead
+			x.problem(f.fault(codeFrame, "no chunk of %d bytes is stored in %d after %d chunks and %d ticks", f.size, f.stored, len(x.chunks), len(x.ticks)))
+		case f.end() > in.Size:
+			return x, nil // it is still being written
+		default:
+			if err := x.add(ctx, in, f); err != nil {
+				return nil, err
+			}
+			x.reach = f.end()
 		}
-		x.add(line, x.reach, l.off)
+		if err := held.Grow(max(x.Memory()-held.Size(), 0)); err != nil {
+			return nil, err
+		}
 	}
 	return x, nil
 }
 
-// add takes in the line from off to end.
-func (x *index) add(line []byte, off, end int64) {
-	if n, ok := parseEnd(line); ok && n >= x.last {
-		x.ended, x.last = true, n
-		return
+// add adds the next chunk. What is wrong with it is a problem; the error is that of a read.
+func (x *index) add(ctx context.Context, in formats.Input, f frame) error {
+	held, err := formats.Charge(ctx, f.cost())
+	if err != nil {
+		return err
 	}
-	s, ok := parseScore(line)
-	if reason := x.reject(s, ok); reason != "" {
-		if len(x.problems) < maxProblems {
-			x.problems = append(x.problems, formats.Problem{Code: "line", Offset: off, Message: reason})
-		}
-		return
+	defer held.Free()
+	b, err := f.chunk(ctx, in)
+	bad, damaged := formats.Coded(err)
+	if err != nil && !damaged {
+		return err
 	}
-	if n := len(x.chunks); n == 0 || x.chunks[n-1].lines == chunkLines {
-		if n > 0 {
-			x.rows.EndChunk() // else n and the chunks of the counter differ
-		}
-		x.chunks = append(x.chunks, chunk{offset: off, first: s.Tick, before: maps.Clone(x.scores)})
+	c := chunk{frame: f, first: len(x.ticks)}
+	if f.number > 0 {
+		x.rows.EndChunk()
 	}
-	if n := len(x.ticks); n == 0 || x.ticks[n-1] != s.Tick {
-		x.ticks = append(x.ticks, s.Tick)
+	if !damaged {
+		r := newRecords(f, b, x.least(c.first))
+		x.take(&c, r)
+		bad, damaged = formats.Coded(r.fault())
 	}
-	x.scores[s.Player], x.last = s.Score, s.Tick
-	c := &x.chunks[len(x.chunks)-1]
-	c.end = end
-	c.lines++
-	c.size += int64(len(s.appendLine(nil)))
-	s.row(x.rows.Batch)
-	x.rows.EndRow()
+	if damaged {
+		c.damaged = true
+		x.problem(bad)
+	}
+	x.chunks = append(x.chunks, c)
+	return nil
 }
 
-// knows reports whether the lines of a player count.
-func (x *index) knows(player string) bool {
-	_, ok := x.scores[player]
-	return ok
-}
-
-// reject returns why a line is left out, "" if it is not.
-func (x *index) reject(s score, ok bool) string {
-	switch {
-	case !ok:
-		return "not a tick, a player and a score"
-	case s.Tick < x.last:
-		return "the tick is before that of the line before"
-	case !x.knows(s.Player) && len(x.scores) == maxPlayers:
-		return fmt.Sprintf("there are more than %d players", maxPlayers)
+// take takes in the records of a chunk.
+func (x *index) take(c *chunk, r *records) {
+	var line []byte
+	for r.ok {
+		x.ticks = append(x.ticks, r.now.Tick)
+		r.play(r.now.Tick, func() {
+			line = r.append(line[:0])
+			c.records++
+			c.lines += int64(len(line) + 1)
+			r.row(x.rows.Batch)
+			x.rows.EndRow()
+		})
 	}
-	return ""
+	if c.records > 0 {
+		x.scores = r.standings()
+	}
 }
 
-// parseEnd parses the end line.
-func parseEnd(line []byte) (tick int64, ok bool) {
-	digits, ok := bytes.CutPrefix(line, []byte("end "))
-	n, err := strconv.ParseUint(string(digits), 10, 31)
-	return int64(n), ok && err == nil
+// problem lists what is wrong with a chunk.
+func (x *index) problem(e *formats.Error) {
+	if len(x.problems) < maxProblems {
+		x.problems = append(x.problems, e.Problem())
+	}
 }

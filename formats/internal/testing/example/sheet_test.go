@@ -5,27 +5,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"recfs/cache"
 	"recfs/formats"
 	"recfs/formats/internal/testing/formatstest"
 	"recfs/nodes"
 	"recfs/nodes/nodestest"
 )
 
-const head = "scores 1 2026-11-22T10:00:00Z 50 dust\n"
-
 // A document is what index.json says.
 type document struct {
 	Complete, Finished bool
 	End                string
 	Totals             struct{ Ticks, Players, Chunks int }
-	Chunks             []struct{ Chunk, Offset, Stored, Lines int }
+	Chunks             []struct{ Chunk, Offset, Stored, Ticks int }
 	Problems           []struct {
 		Code, Message string
-		Offset        int
+		Chunk, Offset int
 	}
 }
 
@@ -44,95 +46,173 @@ func documentOf(t testing.TB, log string) (doc document, root nodes.Dir) {
 // What is no header says where it is not.
 func TestRefused(t *testing.T) {
 	for log, want := range map[string]int64{
-		"": 0, "scores": 0, "scores 1 2026-11-22T10:00:00Z 50 dust": 0, strings.TrimSuffix(head, "\n") + strings.Repeat("x", maxLine) + "\n": 0,
-		"points 1 2026-11-22T10:00:00Z 50 dust\n": 0, "scores 2 2026-11-22T10:00:00Z 50 dust\n": 0, "scores 1 2026-11-22T10:00:00Z 50\n": 0,
-		"scores 1 2026-11-22T10:00:00Z 50 dust more\n": 0, "scores 1 yesterday 50 dust\n": 9, "scores 1 2026-02-30T10:00:00Z 50 dust\n": 9,
-		"scores 1 2026-11-22T10:00:00Z 0 dust\n": 30, "scores 1 2026-11-22T10:00:00Z 1001 dust\n": 30, "scores 1 2026-11-22T10:00:00Z -1 d\n": 30,
+		"": 0, "SCOR": 0, "POINTS": 0, "SCOR\x02" + head[5:]: 0, headerOf(0, 0): 7, headerOf(1001, 0): 7, head[:9]: 9, head[:len(head)-1]: 19,
 	} {
 		_, err := openBytes(t, []byte(log))
-		var e *formats.Error
-		if !errors.As(err, &e) || e.Offset != want {
+		if e, ok := errors.AsType[*formats.Error](err); !ok || e.Offset != want {
 			t.Errorf("%.60q: %v, want offset %d", log, err, want)
 		}
-		if whole := strings.HasSuffix(log, "\n") && len(log) <= maxLine; whole == errors.Is(err, io.ErrUnexpectedEOF) {
+		if cut := strings.HasPrefix(head, log) && len(log) > len(magic); cut != errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%.60q: %v", log, err)
 		}
 	}
 }
 
-// Lines that are none are left out and told of with their offsets, whatever is wrong with them.
-func TestLines(t *testing.T) {
-	for line, reason := range map[string]string{
-		"5 a 3": "", "5 a -2147483648": "", "2147483647 a 1": "", "5 \xff 1": "", "5 a 1\r": "not a tick", "": "not a tick", "x": "not a tick",
-		"5 a": "not a tick", "5  3": "not a tick", "5 a 3 4": "not a tick", "-1 a 3": "not a tick", "2147483648 a 3": "not a tick",
-		"5 a 2147483648": "not a tick", "5 a 1.5": "not a tick", "3 a 1": "before", "end 3": "not a tick", "end x": "not a tick",
-		strings.Repeat("x", maxLine): "not a tick", "5 " + strings.Repeat("p", maxLine-5) + " 1": "",
-		"5 " + strings.Repeat("p", maxLine-4) + " 1": "not a tick",
+// What a chunk has before a fault is shown. What lies in it alone fails with the problem of the
+// index, and so does a state that cannot be known. The chunks after it are whole.
+func TestDamage(t *testing.T) {
+	before, after := newChunk(1, 0, "a", "b").add(1, 0, 1).frame(), newChunk(20, 0, "a", "b").add(20, 1, 2).frame()
+	sound := newChunk(5, 0, "a", "b").add(6, 0, 3).add(8, 1, 4)
+	lost := []string{"chunks/000001", "lines/000001.jsonl"}
+	for name, x := range map[string]struct {
+		frame, code string
+		ticks, fail []string
+	}{
+		"checksum": {broken(sound.frame()), codeChecksum, nil, lost},
+		"no zlib":  {frameOf([]byte("what is this"), 12), codeZlib, nil, lost},
+		"size":     {frameOf([]byte(sound.frame())[frameHead:], len(sound.b)+1), codeZlib, nil, lost},
+		"trailing": {frameOf([]byte(sound.frame() + "x")[frameHead:], len(sound.b)), codeZlib, nil, lost},
+		"player":   {newChunk(5, 0, "a", "b").add(6, 0, 3).add(8, 1, 4).add(9, 2, 5).frame(), codeRecord, []string{"6", "8"}, []string{"states/00000008.json"}},
+		"points":   {newChunk(5, 0, "a", "b").add(6, 0, 3).add(8, 1, 1<<31).frame(), codeRecord, []string{"6"}, []string{"states/00000006.json"}},
+		"tick":     {newChunk(5, 0, "a", "b").add(6, 0, 3).add(1<<31, 1, 1).frame(), codeRecord, []string{"6"}, []string{"states/00000006.json"}},
+		"order":    {newChunk(1, 0, "a", "b").add(6, 0, 3).frame(), codeRecord, nil, []string{"lines/000001.jsonl"}},
+		"name":     {(&chunkText{b: []byte{5, 1, 9, 'a'}}).frame(), codeRecord, nil, []string{"lines/000001.jsonl"}},
 	} {
-		before := head + "4 first 1\n"
-		doc, root := documentOf(t, before+line+"\n2147483647 last 2\n")
-		switch {
-		case reason == "" && (len(doc.Problems) > 0 || doc.Chunks[0].Lines != 3 || !doc.Complete):
-			t.Errorf("%.40q: %+v", line, doc)
-		case reason != "" && (len(doc.Problems) != 1 || doc.Problems[0].Offset != len(before) || !strings.Contains(doc.Problems[0].Message, reason) || doc.Chunks[0].Lines != 2 || doc.Complete):
-			t.Errorf("%.40q: %+v", line, doc)
+		doc, root := documentOf(t, head+before+x.frame+after+ending)
+		if len(doc.Problems) != 1 || doc.Problems[0].Code != x.code || doc.Problems[0].Chunk != 1 || doc.Problems[0].Offset != len(head+before) || doc.Complete || !doc.Finished {
+			t.Errorf("%s: %+v", name, doc)
+			continue
 		}
-		for name, err := range nodestest.Check(t, root) {
-			t.Errorf("%.40q: %s: %v", line, name, err)
+		unreadable := nodestest.Check(t, root)
+		if got := slices.Sorted(maps.Keys(unreadable)); !slices.Equal(got, x.fail) {
+			t.Errorf("%s: %q fail, want %q", name, got, x.fail)
+		}
+		_, err := nodes.ReadFile(t.Context(), root, "states/00000010.json")
+		for _, err := range append(slices.Collect(maps.Values(unreadable)), err) {
+			if e, ok := formats.Coded(err); !ok || e.Problem().Message != doc.Problems[0].Message {
+				t.Errorf("%s: fails with %v", name, err)
+			}
+		}
+		want := "tick,player,score\n1,a,1\n"
+		for i, tick := range x.ticks {
+			want += fmt.Sprintf("%s,%c,%d\n", tick, 'a'+i, 3+i)
+		}
+		if got := nodestest.Read(t, root, "export/changes.csv"); got != want+"20,b,2\n" {
+			t.Errorf("%s: changes.csv is %s", name, got)
+		}
+		for _, tick := range append(x.ticks, "1", "20") {
+			nodestest.Read(t, root, "ticks/"+tick+".json")
+		}
+		for _, tick := range []string{"1", "20"} {
+			nodestest.Read(t, root, "states/"+tick+".json")
 		}
 	}
 }
 
-// Wherever a log is cut, the lines before the cut are shown.
+// A frame that is impossible ends the pass, with its head, and one that is not whole does not.
+func TestEndings(t *testing.T) {
+	one := newChunk(5, 0, "a").add(6, 0, 3).frame()
+	for name, x := range map[string]struct {
+		log, end string
+		chunks   int
+		problems int
+	}{
+		"nothing": {"", endUnfinished, 0, 0}, "chunks": {one, endUnfinished, 1, 0}, "end": {one + ending, endFinished, 1, 0},
+		"more": {one + ending + one, endFinished, 1, 0}, "cut": {one + one[:len(one)-1], endCut, 1, 0}, "head": {one + one[:frameHead-1], endCut, 1, 0},
+		"long":   {one + frameOf(nil, 5) + one, endDamaged, 1, 1},
+		"longer": {one + "\xff\xff\xff\x7f\x05\x00\x00\x00\x00\x00\x00\x00", endDamaged, 1, 1},
+		"bomb":   {one + "\x05\x00\x00\x00\xff\xff\xff\x7f\x00\x00\x00\x00", endDamaged, 1, 1},
+	} {
+		doc, root := documentOf(t, head+x.log)
+		if doc.End != x.end || doc.Totals.Chunks != x.chunks || len(doc.Problems) != x.problems || doc.Finished != (x.end == endFinished) || doc.Complete != (x.problems == 0) {
+			t.Errorf("%s: %+v", name, doc)
+		}
+		for file, err := range nodestest.Check(t, root) {
+			t.Errorf("%s: %s: %v", name, file, err)
+		}
+		h, index := scanBytes(t, []byte(head+x.log))
+		s, err := summary(t.Context(), formats.Recording{Input: formatstest.BytesInput("x", []byte(head+x.log), time.Time{}), Head: h}, index)
+		if err != nil || s.End != x.end || s.Chunks != x.chunks {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
+// A read that fails, or gives too little, is no damage: there is no index.
+func TestUnread(t *testing.T) {
+	log := longLog(10)
+	in := formatstest.BytesInput("x.scores", []byte(log), time.Unix(1e9, 0))
+	h, err := open(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Size += frameHead // the source is shorter than it says
+	_, err = scan(t.Context(), in, h, nil)
+	if _, damaged := formats.Coded(err); damaged || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a source that is too short: %v", err)
+	}
+}
+
+// Bytes that change behind the index are none of the recording.
+func TestStale(t *testing.T) {
+	log := []byte(longLog(600) + ending)
+	root, err := openBytes(t, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodestest.Read(t, root, "index.json")
+	log[len(head)+frameHead+9] ^= 1
+	for _, name := range []string{"chunks/0", "lines/0.jsonl", "ticks/0.json", "states/3.json", "export/changes.csv"} {
+		if _, err := nodes.ReadFile(t.Context(), root, name); !errors.Is(err, nodes.ErrStale) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	nodestest.Read(t, root, "states/150.json")
+}
+
+// Wherever a log is cut, the chunks before the cut are shown.
 func TestCutAnywhere(t *testing.T) {
-	log := head + "0 ann 3\n0 bob -1\n120 ann 5\nend 200\n"
-	for n := len(head); n <= len(log); n++ {
-		doc, root := documentOf(t, log[:n])
-		lines := strings.Count(log[len(head):n], "\n")
-		ended := n == len(log)
-		if ended {
-			lines--
-		}
-		got := 0
-		if len(doc.Chunks) > 0 {
-			got = doc.Chunks[0].Lines
-		}
-		if got != lines || doc.Finished != ended || (doc.End == endClean) != ended || !doc.Complete || len(doc.Problems) > 0 {
-			t.Errorf("%d bytes: %+v, want %d lines", n, doc, lines)
-		}
-		for name, err := range nodestest.Check(t, root) {
-			t.Errorf("%d bytes: %s: %v", n, name, err)
+	log := longLog(900) + ending
+	for n := len(head); n <= len(log); n += 1 + n%5 {
+		_, x := scanBytes(t, []byte(log[:n]))
+		got := x.(*index)
+		if want := strings.HasPrefix(log, log[:got.reach]) && got.reach <= int64(n); !want || len(got.problems) > 0 || got.ended != (n == len(log)) {
+			t.Errorf("%d bytes: %+v", n, got)
 		}
 	}
-	// What follows the end belongs to nothing.
-	if doc, _ := documentOf(t, log+"300 ann 9\nwhat\n"); !doc.Finished || len(doc.Problems) > 0 || doc.Chunks[0].Lines != 3 {
-		t.Errorf("behind the end: %+v", doc)
+	_, root := documentOf(t, log[:len(log)-30])
+	for name, err := range nodestest.Check(t, root) {
+		t.Errorf("%s: %v", name, err)
 	}
 }
 
-// A tick has the scores of all players then, in whatever chunk they were made, and chunks are the
-// lines of the log.
+// A tick has its scores, and a state those of all players then.
 func TestTicks(t *testing.T) {
-	const lines = 2*chunkLines + 100
-	log := longLog(lines)
-	doc, root := documentOf(t, log)
-	if len(doc.Chunks) != 3 || doc.Chunks[2].Lines != 100 || doc.Chunks[2].Offset+doc.Chunks[2].Stored != len(log) || doc.Totals.Players != 5 {
+	const n = 2*inChunk + 100
+	doc, root := documentOf(t, longLog(n))
+	if len(doc.Chunks) != 3 || doc.Chunks[2].Ticks != 34 || doc.Chunks[2].Offset+doc.Chunks[2].Stored != len(longLog(n)) || doc.Totals.Players != 5 {
 		t.Fatalf("%+v", doc)
 	}
-	for _, tick := range []int{0, 1, 340, 341, 342, 682, 683, (lines - 1) / 3} {
-		scores := map[string]int{}
-		for i := range min(3*tick+3, lines) {
-			scores[fmt.Sprintf("player%d", i%5)] = i
+	for _, tick := range []int{0, 1, 99, 100, 101, 199, 200, (n - 1) / inTick} {
+		want := make([]standing, 5)
+		for i := range want {
+			want[i].Player = fmt.Sprintf("player%d", i)
 		}
-		var got struct {
+		for i := range min(inTick*tick+inTick, n) {
+			want[i%5].Points = int32(i)
+		}
+		var state struct {
 			Tick   int
-			Scores map[string]int
+			Scores []standing
 		}
-		if err := json.Unmarshal([]byte(nodestest.Read(t, root, fmt.Sprintf("states/%08d.json", tick))), &got); err != nil {
+		if err := json.Unmarshal([]byte(nodestest.Read(t, root, fmt.Sprintf("states/%08d.json", tick))), &state); err != nil {
 			t.Fatal(err)
 		}
-		if got.Tick != tick || fmt.Sprint(got.Scores) != fmt.Sprint(scores) {
-			t.Errorf("tick %d: %+v, want %v", tick, got, scores)
+		if state.Tick != tick || !slices.Equal(state.Scores, want) {
+			t.Errorf("tick %d: %+v, want %v", tick, state, want)
+		}
+		if got := strings.Count(nodestest.Read(t, root, fmt.Sprintf("ticks/%d.json", tick)), "score\":"); got != min(inTick, n-inTick*tick) {
+			t.Errorf("tick %d: %d scores", tick, got)
 		}
 	}
 	for _, name := range []string{"states/750.json", "states/@09:59:59.json", "ticks/750.json", "ticks/@2026-11-22T10:01:00Z.json", "lines/3.jsonl"} {
@@ -140,11 +220,68 @@ func TestTicks(t *testing.T) {
 			t.Errorf("%s opens", name)
 		}
 	}
+	_, root = documentOf(t, head+newChunk(2, 0, "ann", "bob").add(2, 0, 1).add(9, 1, 4).frame())
+	if got := nodestest.Read(t, root, "states/5.json"); !strings.Contains(got, `"ann","score":1`) || !strings.Contains(got, `"bob","score":1`) {
+		t.Errorf("the state of tick 5 is %s", got)
+	}
+}
+
+// The document of a tick with many scores is made in parts, and looks like any other.
+func TestLongTick(t *testing.T) {
+	const n = 3*longTick + 1
+	c := newChunk(1, 0, "a", "b\xff").add(1, 0, 1)
+	var want strings.Builder
+	want.WriteString("{\n  \"tick\": 7,\n  \"scores\": [\n")
+	for i := range n {
+		c.add(7, byte(i%2), int64(i))
+		player := `"a"`
+		if i%2 == 1 {
+			player = `"b\ufffd","player_hex":"62ff"`
+		}
+		fmt.Fprintf(&want, "    {\"tick\":7,\"player\":%s,\"score\":%d},\n", player, i)
+	}
+	_, root := documentOf(t, head+c.add(8, 1, 5).frame())
+	if got := nodestest.Read(t, root, "ticks/7.json"); got != strings.TrimSuffix(want.String(), ",\n")+"\n  ]\n}\n" {
+		t.Errorf("%d bytes: %.300s", len(got), got)
+	}
+	for name, err := range nodestest.Check(t, root) {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// Without a start there are no times.
+func TestNoStart(t *testing.T) {
+	doc, root := documentOf(t, headerOf(50, noDate)+newChunk(0, 0, "a").add(3, 0, 1).frame())
+	if _, err := nodes.Lookup(t.Context(), root, "ticks/@10:00:00.json"); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("a time opens: %v", err)
+	}
+	if !doc.Complete || !strings.Contains(nodestest.Read(t, root, "header.json"), `"start": null`) {
+		t.Errorf("%+v", doc)
+	}
+}
+
+// What a chunk takes is charged: a request that has less begins again with as much.
+func TestCharged(t *testing.T) {
+	c := newChunk(0, 0, "a")
+	for i := range 100_000 {
+		c.add(int64(i), 0, 1)
+	}
+	log := head + c.frame()
+	cache := cache.New(1<<20, nil)
+	defer cache.Close()
+	root, err := formatstest.Open(t.Context(), Format, formatstest.BytesInput("x.scores", []byte(log), time.Unix(1e9, 0)), cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(nodestest.Read(t, root, "lines/0.jsonl"))
+	if _, peak := cache.Work(); peak < int64(n) {
+		t.Errorf("%d bytes are charged for %d of lines", peak, n)
+	}
 }
 
 // A saved index that is cut is none, and one of a log that is shorter is of another.
 func TestSavedCut(t *testing.T) {
-	log := []byte(longLog(1500) + "bad\nend 600\n")
+	log := []byte(longLog(900) + broken(newChunk(500, 0, "a").frame()) + ending)
 	h, x := scanBytes(t, log)
 	saved := x.Append(nil)
 	in := formatstest.BytesInput("x.scores", log, time.Unix(1e9, 0))
@@ -160,28 +297,27 @@ func TestSavedCut(t *testing.T) {
 	if _, err := readIndex(in, h, saved); !errors.Is(err, formats.ErrOther) {
 		t.Errorf("of a shorter log: %v", err)
 	}
-	for _, saved := range []string{"", head, "points\n", strings.Repeat("x", maxLine)} {
+	for _, saved := range []string{"", head + "x", "POINTS", head[:len(head)-1]} {
 		if _, err := readHead(t.Context(), in, []byte(saved)); !errors.Is(err, formats.ErrOther) {
 			t.Errorf("%.20q is a head: %v", saved, err)
 		}
 	}
 }
 
-// The scores of a tick are in its file whatever chunks they lie in, and a state opens at a tick
-// without a score.
-func TestTickInTwoChunks(t *testing.T) {
-	_, root := documentOf(t, longLog(2*chunkLines)) // three lines a tick
-	for _, tick := range []int{0, (chunkLines - 1) / 3, chunkLines / 3, (2*chunkLines - 1) / 3} {
-		var got struct{ Scores []score }
-		if err := json.Unmarshal([]byte(nodestest.Read(t, root, fmt.Sprintf("ticks/%d.json", tick))), &got); err != nil {
-			t.Fatal(err)
+// Chunks that give many ticks for their bytes end the pass before the index has too many.
+func TestManyTicks(t *testing.T) {
+	nodestest.Long(t)
+	log := []byte(head)
+	const each = 300_000
+	for tick := int64(0); tick <= maxTicks+2*each; tick += each {
+		c := newChunk(tick, 0, "a")
+		for i := range int64(each) {
+			c.add(tick+i, 0, 0)
 		}
-		if want := min(3, 2*chunkLines-3*tick); len(got.Scores) != want || got.Scores[0].Score != int32(3*tick) {
-			t.Errorf("tick %d: %v, want %d scores", tick, got.Scores, want)
-		}
+		log = append(log, c.frame()...)
 	}
-	_, root = documentOf(t, head+"2 ann 1\n9 bob 4\n")
-	if got := nodestest.Read(t, root, "states/5.json"); !strings.Contains(got, `"ann": 1`) || strings.Contains(got, "bob") {
-		t.Errorf("the state of tick 5 is %s", got)
+	_, x := scanBytes(t, log)
+	if got := x.(*index); !got.broken || len(got.ticks) > maxTicks+each || len(got.problems) != 1 {
+		t.Errorf("%d ticks, %d chunks, %v", len(got.ticks), len(got.chunks), got.problems)
 	}
 }

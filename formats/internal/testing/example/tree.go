@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"encoding/json"
-	"errors"
-	"io"
-	"maps"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"recfs/cache"
@@ -24,7 +20,8 @@ import (
 var Format = formats.Format{
 	Name: name, Extensions: []string{".scores"},
 	Prefixes:  true,
-	Match:     func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
+	Single:    []columnar.Table{{Name: scoresTable, Columns: scoresColumns}},
+	Match:     func(head []byte) bool { return strings.HasPrefix(string(head), magic) },
 	Open:      open,
 	ReadHead:  readHead,
 	Scan:      scan,
@@ -36,58 +33,52 @@ var Format = formats.Format{
 // A tree is what the views of a recording share.
 type tree struct {
 	*views.Tree[index]
-	chunks *cache.Memo[int, []score]
+	chunks *cache.Memo[frame, []byte]
 }
 
-// tables are those of the recording.
-func (t *tree) tables() []views.Table[index] {
-	return []views.Table[index]{{
-		Name: "scores", Columns: columns, Groups: func(x *index) []columnar.Group { return x.rows.Groups() },
-		Chunks: (*index).count, Rows: t.rows,
-	}}
-}
-
-// newTree declares the views of a recording.
+// newTree declares the views of a recording. Of its files export/changes.csv alone grows: a chunk
+// appears whole.
 func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	t := &tree{Tree: views.New[index](name, rec, c)}
-	t.chunks = cache.NewMemo(c, t.load)
+	t.chunks = cache.NewMemo(c, func(ctx context.Context, f frame) ([]byte, int64, error) {
+		b, err := f.chunk(ctx, t)
+		return b, int64(cap(b)), err
+	}).Peak(frame.cost)
 	return t.Dir(views.Game[index]{
 		Header:   t.header,
 		Document: t.document,
-		Chunks:   &views.Chunks[index]{N: (*index).count, Grows: rec.Grows, File: t.chunk},
-		Lines:    &views.Chunks[index]{N: (*index).count, Grows: rec.Grows, File: t.lines},
+		Chunks:   &views.Chunks[index]{N: (*index).count, File: t.chunk},
+		Lines:    &views.Chunks[index]{N: (*index).count, File: t.lines},
 		Ticks: &views.Documents[index]{
 			Numbers: (*index).numbers, Clock: t.clock, Listed: true,
-			Make: t.tick, Stretch: (*index).run,
+			Make: t.one(tickDocument), Long: t.longTick, Stretch: (*index).together, Each: t.all(tickDocument),
 		},
 		States: &views.Documents[index]{
 			Numbers: (*index).numbers, Clock: t.clock, Opens: t.hasState,
-			Make: t.state, Stretch: (*index).run, Each: t.eachState,
+			Make: t.one(stateDocument), Stretch: (*index).together, Each: t.all(stateDocument),
 		},
 		Tables: t.tables,
 		Files: []nodes.Entry{
-			{Name: "players.json", File: t.Text("players.json", 0, t.players)},
 			{Name: "export", Dir: nodes.List(
-				nodes.Entry{Name: "scores.csv", Grows: rec.Grows, File: t.Text("scores.csv", 0, t.csv)},
+				nodes.Entry{Name: "changes.csv", Grows: rec.Grows, File: t.Text("changes.csv", 0, t.csv)},
 			)},
 		},
 	})
 }
 
-func (t *tree) head() *header { return t.Head.(*header) }
-
 // header is the value of header.json.
 func (t *tree) header(context.Context) (any, error) {
-	type header struct {
-		Start  time.Time `json:"start"`
-		TickMS int64     `json:"tick_ms"`
-		Map    string    `json:"map"`
+	h := t.Head.(*header)
+	type fields struct {
+		Start  *time.Time `json:"start"`
+		TickMS int64      `json:"tick_ms"`
+		Map    string     `json:"map"`
+		MapHex string     `json:"map_hex,omitempty"`
 	}
-	h := t.head()
-	return &formats.HeaderDocument[header]{
+	return &formats.HeaderDocument[fields]{
 		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: "1"},
 		Source:     t.Info(),
-		Header:     header{h.start, h.tickMS, h.world},
+		Header:     fields{h.start, h.tickMS, h.world, formats.HexOf(h.world)},
 		Problems:   []formats.Problem{},
 	}, nil
 }
@@ -100,196 +91,250 @@ func (t *tree) document(_ context.Context, x *index) (views.Document, error) {
 		Chunks  int `json:"chunks"`
 	}
 	type row struct {
-		Chunk  int   `json:"chunk"`
-		First  int64 `json:"first_tick"`
-		Offset int64 `json:"offset"`
-		Stored int64 `json:"stored"`
-		Lines  int   `json:"lines"`
+		Chunk  int    `json:"chunk"`
+		First  *int64 `json:"first_tick"`
+		Last   *int64 `json:"last_tick"`
+		Ticks  int    `json:"ticks"`
+		Offset int64  `json:"offset"`
+		Stored int64  `json:"stored"`
+		Size   int64  `json:"size"`
 	}
 	doc := &formats.IndexDocument[totals, row]{
-		IndexHead: formats.IndexHead{Format: name, Complete: len(x.problems) == 0, Finished: x.ended, End: x.ending()},
+		IndexHead: formats.IndexHead{Format: name, Complete: len(x.problems) == 0, Finished: x.ended, End: x.ending(t.Size)},
 		Totals:    totals{len(x.ticks), len(x.scores), len(x.chunks)},
 		Chunks:    []row{}, Problems: append([]formats.Problem{}, x.problems...),
 	}
 	for i := range x.chunks {
-		c := &x.chunks[i]
-		doc.Chunks = append(doc.Chunks, row{i, c.first, c.offset, c.end - c.offset, c.lines})
+		c, first, end := &x.chunks[i], x.chunks[i].first, x.endOf(i)
+		r := row{i, nil, nil, end - first, c.offset, c.end() - c.offset, c.size}
+		if first < end {
+			r.First, r.Last = &x.ticks[first], &x.ticks[end-1]
+		}
+		doc.Chunks = append(doc.Chunks, r)
 	}
 	return doc, nil
 }
 
-// load reads the lines of a chunk.
-func (t *tree) load(ctx context.Context, n int) ([]score, int64, error) {
-	x, err := t.Index(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	c := &x.chunks[n]
-	list, last := make([]score, 0, c.lines), c.first
-	for l := readLines(ctx, t, c.offset, c.end); len(list) < c.lines; {
-		line, err := l.next()
-		if errors.Is(err, io.EOF) {
-			return nil, 0, nodes.ErrStale
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		if s, ok := parseScore(line); ok && s.Tick >= last && x.knows(s.Player) {
-			list, last = append(list, s), s.Tick
-		}
-	}
-	return list, c.end - c.offset + int64(64*len(list)), nil
-}
-
-// chunk is a file of chunks/.
+// chunk is a file of chunks/. It opens if the chunk inflates, whatever is wrong in it.
 func (t *tree) chunk(x *index, n int) (nodes.File, error) {
 	c := &x.chunks[n]
-	return nodes.Section(t, c.offset, c.end-c.offset), nil
+	return c.file(c.damaged, c.size, func(ctx context.Context) ([]byte, error) { return t.chunks.Get(ctx, c.frame) }), nil
+}
+
+// file returns a file that is made of the chunk alone. One that may be lost tells its size only by
+// its bytes.
+func (c *chunk) file(lost bool, size int64, content func(context.Context) ([]byte, error)) nodes.File {
+	if lost {
+		return nodes.Func(content)
+	}
+	return nodes.Sized(size, func(ctx context.Context) ([]byte, error) {
+		b, err := content(ctx)
+		return b, c.failure(err)
+	})
+}
+
+// failure returns the error of reading a chunk. If it is damaged, and was not when the index was
+// made, the bytes are other ones.
+func (c *chunk) failure(err error) error {
+	if _, damaged := formats.Coded(err); damaged && !c.damaged {
+		return nodes.ErrStale
+	}
+	return err
+}
+
+// play returns the records of a chunk.
+func (t *tree) play(ctx context.Context, x *index, n int) (*records, error) {
+	c := &x.chunks[n]
+	b, err := t.chunks.Get(ctx, c.frame)
+	if err != nil {
+		return nil, c.failure(err)
+	}
+	return newRecords(c.frame, b, x.least(c.first)), nil
+}
+
+// each calls fn for the records of a chunk before the first that does not decode, and charges what
+// lines of them take. If there are none for that, it returns the error.
+func (t *tree) each(ctx context.Context, x *index, n int, fn func(r *records)) error {
+	c := &x.chunks[n]
+	held, err := formats.Charge(ctx, c.lines)
+	if err != nil {
+		return err
+	}
+	defer held.Free()
+	r, err := t.play(ctx, x, n)
+	if err != nil {
+		return err
+	}
+	some := r.ok
+	for ; r.ok; r.next() {
+		fn(r)
+	}
+	if some && c.damaged {
+		return nil
+	}
+	return c.failure(r.fault())
 }
 
 // lines is a file of lines/.
 func (t *tree) lines(x *index, n int) (nodes.File, error) {
-	return nodes.Sized(x.chunks[n].size, func(ctx context.Context) ([]byte, error) {
-		list, err := t.chunks.Get(ctx, n)
-		var b []byte
-		for _, s := range list {
-			b = s.appendLine(b)
-		}
+	c := &x.chunks[n]
+	return c.file(c.damaged && c.records == 0, c.lines, func(ctx context.Context) (b []byte, err error) {
+		err = t.each(ctx, x, n, func(r *records) { b = append(r.append(b), '\n') })
 		return b, err
 	}), nil
 }
 
-// tick makes ticks/N.json: the scores that came at a tick, which may lie in several chunks.
-func (t *tree) tick(ctx context.Context, tick int64) ([]byte, error) {
-	x, err := t.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	b := strconv.AppendInt([]byte(`{"tick":`), tick, 10)
-	b = append(b, `,"scores":[`...)
-	first := x.chunkOf(tick)
-	for first > 0 && x.chunks[first].first == tick {
-		first--
-	}
-	for n := max(first, 0); n < len(x.chunks) && x.chunks[n].first <= tick; n++ {
-		list, err := t.chunks.Get(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range list {
-			if s.Tick == tick {
-				b = append(bytes.TrimSuffix(s.appendLine(b), []byte{'\n'}), ',')
-			}
-		}
-	}
-	b = append(bytes.TrimSuffix(b, []byte{','}), "]}"...)
-	return append(jsonenc.AppendIndented(nil, b), '\n'), nil
-}
-
-// hasState reports whether there is a state of a tick: from the first one to the last of the log.
-func (t *tree) hasState(ctx context.Context, tick int64) (bool, error) {
-	x, err := t.Index(ctx)
-	return err == nil && len(x.ticks) > 0 && x.ticks[0] <= tick && tick <= x.last, err
-}
-
-// state makes states/N.json of one chunk: the last one that begins at or before the tick.
-func (t *tree) state(ctx context.Context, tick int64) ([]byte, error) {
-	x, err := t.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	n := x.chunkOf(tick)
-	if n < 0 {
-		return nil, nodes.ErrStale
-	}
-	list, err := t.chunks.Get(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	scores := maps.Clone(x.chunks[n].before)
-	for _, s := range list {
-		if s.Tick <= tick {
-			scores[s.Player] = s.Score
-		}
-	}
-	return stateDocument(tick, scores)
-}
-
-// eachState plays the chunk of a run once for all states in it.
-func (t *tree) eachState(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
-	n := x.chunkOf(x.ticks[first])
-	list, err := t.chunks.Get(ctx, n)
-	if err != nil {
-		return err
-	}
-	scores := maps.Clone(x.chunks[n].before)
-	for i := first; i < end; i++ {
-		for len(list) > 0 && list[0].Tick <= x.ticks[i] {
-			scores[list[0].Player] = list[0].Score
-			list = list[1:]
-		}
-		doc, err := stateDocument(x.ticks[i], scores)
-		if err == nil {
-			err = fn(i, doc)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func stateDocument(tick int64, scores map[string]int32) ([]byte, error) {
-	b, err := json.Marshal(map[string]any{"tick": tick, "scores": scores})
-	return append(jsonenc.AppendIndented(nil, b), '\n'), err
-}
-
-// players is players.json: all players and their last scores, sixty-four in each part.
-func (t *tree) players(_ context.Context, x *index) (*views.Text, error) {
-	const together = 64
-	names := slices.Sorted(maps.Keys(x.scores))
-	list := views.Elements("players", len(names), together, func(_ context.Context, b []byte, first, end int) ([]byte, error) {
-		for _, player := range names[first:end] {
-			b = append(b, views.NextElement+`{"player":`...)
-			b = jsonenc.AppendString(b, player)
-			b = strconv.AppendInt(append(b, `,"score":`...), int64(x.scores[player]), 10)
-			b = append(b, '}')
-		}
-		return b, nil
-	})
-	list.Document = func(context.Context) (any, error) { return map[string][]string{"players": {}}, nil }
-	list.Cost = x.Memory()
-	return list.Text(), nil
-}
-
-// csv is export/scores.csv, a part for each chunk and one more before them.
+// csv is export/changes.csv, a part for each chunk and one more before them.
 func (t *tree) csv(_ context.Context, x *index) (*views.Text, error) {
 	return &views.Text{N: len(x.chunks) + 1, Make: func(ctx context.Context, i int, _ any) (views.Part, error) {
 		if i == 0 {
 			return views.Part{Bytes: []byte("tick,player,score\n")}, nil
 		}
-		list, err := t.chunks.Get(ctx, i-1)
+		x, err := t.Index(ctx)
+		if err != nil || x.chunks[i-1].records == 0 {
+			return views.Part{}, err
+		}
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
-		for _, s := range list {
-			w.Write([]string{strconv.FormatInt(s.Tick, 10), s.Player, strconv.Itoa(int(s.Score))})
-		}
+		err = t.each(ctx, x, i-1, func(r *records) {
+			w.Write([]string{strconv.FormatInt(r.now.Tick, 10), shown(r.names[r.now.Player]), strconv.Itoa(int(r.now.Points))})
+		})
 		w.Flush()
 		return views.Part{Bytes: b.Bytes()}, err
 	}}, nil
 }
 
-// rows adds the rows of a chunk.
-func (t *tree) rows(ctx context.Context, _ *index, b *columnar.Batch, chunk int) error {
-	list, err := t.chunks.Get(ctx, chunk)
-	for _, s := range list {
-		s.row(b)
+// A maker makes the document of a tick of the records of a chunk. nil: it is too long.
+type maker func(r *records, tick int64) ([]byte, error)
+
+// of returns the chunk that tells of a tick, and its records.
+func (t *tree) of(ctx context.Context, tick int64) (*chunk, *records, error) {
+	x, err := t.Index(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	return err
+	n := x.chunkOf(tick)
+	r, err := t.play(ctx, x, n)
+	return &x.chunks[n], r, err
+}
+
+// one makes a document of one tick.
+func (t *tree) one(make maker) func(context.Context, int64) ([]byte, error) {
+	return func(ctx context.Context, tick int64) ([]byte, error) {
+		c, r, err := t.of(ctx, tick)
+		if err != nil {
+			return nil, err
+		}
+		doc, err := make(r, tick)
+		return doc, c.failure(err)
+	}
+}
+
+// all makes the documents of a chunk, which it plays once, except for those that cannot be made.
+func (t *tree) all(make maker) func(context.Context, *index, int, int, func(int, []byte) error) error {
+	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
+		r, err := t.play(ctx, x, x.chunkAt(first))
+		for i := first; i < end && err == nil; i++ {
+			var doc []byte
+			if doc, err = make(r, x.ticks[i]); doc != nil {
+				err = fn(i, doc)
+			}
+		}
+		return err
+	}
+}
+
+// longTick is how many scores of a tick are made at once.
+const longTick = 1024
+
+// tickDocument makes ticks/N.json of a tick with up to longTick scores.
+func tickDocument(r *records, tick int64) ([]byte, error) {
+	b, n := append(strconv.AppendInt([]byte(`{"tick":`), tick, 10), `,"scores":[`...), 0
+	r.play(tick, func() {
+		if n++; n <= longTick {
+			b = append(r.append(b), ',')
+		}
+	})
+	if n > longTick {
+		return nil, nil
+	}
+	b = append(bytes.TrimSuffix(b, []byte{','}), "]}"...)
+	return append(jsonenc.AppendIndented(nil, b), '\n'), nil
+}
+
+// longTick opens ticks/N.json of a tick with many scores. Each part goes through all records of the
+// chunk, of which there are not too many for that.
+func (t *tree) longTick(ctx context.Context, tick int64) (nodes.Content, error) {
+	c, r, err := t.of(ctx, tick)
+	if err != nil || c.records <= longTick {
+		return nil, err
+	}
+	scores := 0
+	if r.play(tick, func() { scores++ }); scores <= longTick {
+		return nil, nil
+	}
+	list := views.Elements("scores", scores, longTick, func(ctx context.Context, b []byte, first, end int) ([]byte, error) {
+		_, r, err := t.of(ctx, tick)
+		if err != nil {
+			return nil, err
+		}
+		i := 0
+		r.play(tick, func() {
+			if first <= i && i < end {
+				b = r.append(append(b, views.NextElement...))
+			}
+			i++
+		})
+		return b, nil
+	})
+	list.Document = func(context.Context) (any, error) { return tickHead{tick, []standing{}}, nil }
+	return t.Text("ticks", tick, func(context.Context, *index) (*views.Text, error) { return list.Text(), nil }).Open(ctx)
+}
+
+// A tickHead is the value of states/N.json, and of ticks/N.json without its scores.
+type tickHead struct {
+	Tick   int64      `json:"tick"`
+	Scores []standing `json:"scores"`
+}
+
+// hasState reports whether there is a state of a tick: from the first one to the last of the log.
+func (t *tree) hasState(ctx context.Context, tick int64) (bool, error) {
+	x, err := t.Index(ctx)
+	return err == nil && len(x.ticks) > 0 && x.ticks[0] <= tick && tick <= x.last(), err
+}
+
+// stateDocument makes states/N.json. From the last record of a chunk that is damaged on it cannot
+// be known.
+func stateDocument(r *records, tick int64) ([]byte, error) {
+	if r.play(tick, func() {}); !r.ok && r.fault() != nil {
+		return nil, r.fault()
+	}
+	return jsonenc.MarshalIndented(tickHead{tick, r.standings()})
+}
+
+// tables declares the tables of the recording.
+func (t *tree) tables() []views.Table[index] {
+	return []views.Table[index]{
+		{
+			Name: changesTable, Columns: changesColumns, Groups: func(x *index) []columnar.Group { return x.rows.Groups() },
+			Chunks: (*index).count, Rows: func(ctx context.Context, x *index, b *columnar.Batch, chunk int) error {
+				if x.chunks[chunk].records == 0 {
+					return nil
+				}
+				return t.each(ctx, x, chunk, func(r *records) { r.row(b) })
+			},
+		},
+		{Name: scoresTable, Columns: scoresColumns, Known: func(_ context.Context, x *index) (views.Rows, error) {
+			return views.Rows{N: len(x.scores), Add: func(b *columnar.Batch, i int) { x.scores[i].row(b) }}, nil
+		}},
+	}
 }
 
 // clock tells the ticks by their times.
 func (t *tree) clock(x *index) nodes.Clock {
-	h := t.head()
-	return views.SteadyClock(&h.start, h.length(1), 0, x.last)
+	h := t.Head.(*header)
+	if len(x.ticks) == 0 {
+		return views.SteadyClock(nil, 0, 0, 0)
+	}
+	return views.SteadyClock(h.start, h.length(1), x.ticks[0], x.last())
 }
