@@ -49,44 +49,22 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	if err != nil {
 		return Content{}, err
 	}
-	f := packedFile{k, how.Content, c, raw, formats.UnknownSize}
-	large, maySmall := &Stream{p: p, packedFile: f}, p.mayBeSmall(size, how)
+	r := &Stream{p, packedFile{k, how.Content, c, raw, formats.UnknownSize, p.inMemory(size, how)}}
 	if c.Name == Zstd.Name {
-		if s := p.openSeekable(ctx, large); s != nil && (!maySmall || s.size > maxInflated(p.smallSize, size)) {
+		if s := p.openSeekable(ctx, r); s != nil && s.size > r.small {
 			return s.open(ctx, how)
 		}
 	}
-	if maySmall && p.disk != nil && size > p.smallSize/copyShare {
-		_, missing, err := large.saved(ctx)
-		maySmall = missing != nil || err != nil
+	out, err := r.Open(ctx, how.Streams)
+	if e := r.known(); err == nil && e != nil && e.size == 0 && e.hurt != nil { // which says all
+		out.Damage, err = undamaged, &formats.Error{Format: e.hurt.Compression, Offset: 0, Err: e.hurt}
 	}
-	if !maySmall {
-		return large.openLarge(ctx, how.Streams)
-	}
-	s := small{p, f}
-	w, err := s.get(ctx)
-	switch {
-	case err != nil:
-		return Content{}, &ReadError{err}
-	case w.more:
-		return large.openLarge(ctx, how.Streams)
-	}
-	return s.open(w)
+	return out, err
 }
 
-// open returns what a file decompresses to that is held in memory.
-func (s small) open(w smallContent) (Content, error) {
-	out := Content{ReaderAt: s, Size: int64(len(w.data)), Damage: undamaged}
-	if d := w.damage; d != nil && len(w.data) == 0 {
-		return out, &formats.Error{Format: d.Compression, Offset: 0, Err: d} // which says all
-	}
-	out.Damage = func(context.Context) (*Damage, error) { return w.damage, nil }
-	return out, nil
-}
-
-// mayBeSmall tells whether it is worth trying to hold a file decompressed in
-// memory: with a disk cache not if it would have to be started again.
-func (p *Unpacker) mayBeSmall(stored int64, how Choice) bool {
+// inMemory returns how many bytes a file of so many stored ones may give to be held in memory; 0: it
+// is not tried, with a disk cache where it would often have to be started again.
+func (p *Unpacker) inMemory(stored int64, how Choice) int64 {
 	share := int64(4)
 	switch {
 	case how.Listed && p.disk != nil:
@@ -96,5 +74,8 @@ func (p *Unpacker) mayBeSmall(stored int64, how Choice) bool {
 	case p.disk == nil:
 		share = 1
 	}
-	return stored <= p.smallSize/share
+	if stored > p.smallSize/share {
+		return 0
+	}
+	return maxInflated(p.smallSize, stored)
 }

@@ -2,6 +2,7 @@ package unpack
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -11,59 +12,73 @@ import (
 	"recfs/nodes"
 )
 
-// A Stream reads a large compressed file, or a member of a container. It holds nothing: what is
-// open for it is closed when nobody reads it for a while, and opened again.
+// A Stream reads a compressed file, or a member of a container. It holds nothing: what is open for
+// it is closed when nobody reads it for a while, and opened again.
 type Stream struct {
 	p *Unpacker
 	packedFile
-	inMemory bool // no copy is made
 }
 
 // Expand returns a reader of what c makes of raw: the stored bytes of a member at a version, which
 // should give size bytes. The key names the member like no other file.
 func (p *Unpacker) Expand(k source.FileKey, content *formats.Content, c Compression, raw nodes.ReaderAt, size int64) *Stream {
-	return &Stream{p, packedFile{k, content, c, raw, size}, size <= p.smallSize}
+	f := packedFile{k, content, c, raw, size, 0}
+	if size <= p.smallSize {
+		f.content, f.small = nil, p.smallSize
+	}
+	return &Stream{p, f}
 }
 
 // Open returns what the stream gives like Unpacker.Open.
 func (r *Stream) Open(ctx context.Context, streams bool) (Content, error) {
-	if !r.inMemory {
-		return r.openLarge(ctx, streams)
+	if r.small > 0 {
+		e, err := r.toEnd(ctx, false)
+		if err != nil {
+			return Content{}, &ReadError{err} // which raw does not hear of if it is not what the shared stream reads
+		}
+		if e != nil {
+			return Content{ReaderAt: r, Size: e.size, Damage: r.Damaged}, nil
+		}
 	}
-	size, err := r.length(ctx)
-	return Content{ReaderAt: r, Size: size, Damage: r.Damaged}, err
+	return r.openLarge(ctx, streams)
 }
 
 // frameCost is what a frame counts for in the cache besides its bytes.
 const frameCost = 128
 
-// use returns the stream that all readers of the file share. The caller releases it.
-func (r *Stream) use(ctx context.Context) (*cache.Ref[source.FileKey, *stream], error) {
-	return r.p.streams.Acquire(ctx, r.key, func(ctx context.Context) (*stream, error) {
+// use calls do with the stream that all readers of the file share. One that could not read the file
+// is not kept: the next one has another reader of it.
+func (r *Stream) use(ctx context.Context, do func(*stream) error) error {
+	s, err := r.p.streams.Acquire(ctx, r.key, func(ctx context.Context) (*stream, error) {
 		s := &stream{
-			packedFile: r.packedFile, ahead: !r.p.nested && r.c.Window > 0,
+			packedFile: r.packedFile, copies: newStore(r.p.disk, r.p.log, r.packedFile), ahead: !r.p.nested && r.c.Window > 0,
 			frames: r.p.frames, ends: r.p.ends, lost: r.p.lost, turn: make(chan struct{}, 1),
 		}
-		if !r.inMemory {
-			s.copies = newStore(r.p.disk, r.p.log, r.packedFile)
-		}
 		s.end, _ = s.ends.Get(s.key)
-		if s.openCopy(ctx) {
-			return s, nil
+		if r.small > 0 && r.key.Version.Size <= r.p.smallSize/copyShare || !s.openCopy(ctx) {
+			return s, ctx.Err()
 		}
-		return s, ctx.Err()
+		return s, nil
 	})
+	if err != nil {
+		return err
+	}
+	err = do(s.Value)
+	if _, failed := errors.AsType[*ReadError](err); failed {
+		s.Discard()
+	} else {
+		s.Release()
+	}
+	return err
 }
 
 // frame returns frame i; behind the end it is empty.
 func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
-	return r.p.frames.GetFrom(ctx, frameKey{r.key, i}, func(ctx context.Context, _ frameKey) ([]byte, int64, error) {
-		s, err := r.use(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		defer s.Release()
-		b, err := s.Value.frame(ctx, i)
+	return r.p.frames.GetFrom(ctx, frameKey{r.key, i}, func(ctx context.Context, _ frameKey) (b []byte, cost int64, err error) {
+		err = r.use(ctx, func(s *stream) error {
+			b, err = s.frame(ctx, i)
+			return err
+		})
 		b = kept(b)
 		return b, int64(cap(b)) + frameCost, err
 	})
@@ -71,7 +86,7 @@ func (r *Stream) frame(ctx context.Context, i int64) ([]byte, error) {
 
 // ReadAt reads decompressed bytes.
 func (r *Stream) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
-	if off == 0 && r.inMemory && r.size >= 0 && r.size <= min(maxWhole, int64(len(p))) {
+	if off == 0 && r.small > 0 && r.size >= 0 && r.size <= min(maxWhole, int64(len(p))) {
 		if n, ok, err := r.whole(ctx, p[:r.size]); ok || cache.IsShort(err) {
 			return n, err
 		}
@@ -133,13 +148,14 @@ func (r *Stream) known() *end {
 	return e
 }
 
-// toEnd returns the end, decompressing up to there if it must. Where it is a request of its own
+// toEnd returns the end, decompressing up to there if it must; unless all is true, no farther than
+// it takes to know that the stream is not held in memory, nil then. Where it is a request of its own
 // that begins again for want of memory, it goes on from where the shared stream is by then.
-func (r *Stream) toEnd(ctx context.Context) (*end, error) {
+func (r *Stream) toEnd(ctx context.Context, all bool) (*end, error) {
 	if e := r.known(); e != nil {
 		return e, nil
 	}
-	if r.inMemory { // most of these end in their first frame, which is read next
+	if r.small > 0 { // most of these end in their first frame, which is read next
 		if _, err := r.frame(ctx, 0); err != nil {
 			return nil, err
 		}
@@ -149,22 +165,21 @@ func (r *Stream) toEnd(ctx context.Context) (*end, error) {
 	}
 	var e *end
 	err := r.p.cache.Do(ctx, 0, func(ctx context.Context) error {
-		s, err := r.use(ctx)
-		if err != nil {
+		return r.use(ctx, func(s *stream) (err error) {
+			more := true
+			for e = nil; e == nil && err == nil && more; {
+				e, more, err = s.step(ctx)
+				more = more || all
+			}
 			return err
-		}
-		defer s.Release()
-		for e = nil; e == nil && err == nil; {
-			e, err = s.Value.step(ctx)
-		}
-		return err
+		})
 	})
 	return e, err
 }
 
 // length returns the size, decompressing to the end if it must.
 func (r *Stream) length(ctx context.Context) (int64, error) {
-	e, err := r.toEnd(ctx)
+	e, err := r.toEnd(ctx, true)
 	if err != nil {
 		return 0, err
 	}
@@ -173,7 +188,7 @@ func (r *Stream) length(ctx context.Context) (int64, error) {
 
 // Damaged returns the damage at the end, if there is any.
 func (r *Stream) Damaged(ctx context.Context) (*Damage, error) {
-	e, err := r.toEnd(ctx)
+	e, err := r.toEnd(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -182,19 +197,18 @@ func (r *Stream) Damaged(ctx context.Context) (*Damage, error) {
 
 // saved returns the size if it is known without decompressing, and else what is missing for that.
 func (r *Stream) saved(ctx context.Context) (size int64, missing *cache.NotSavedError, err error) {
-	s, err := r.use(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer s.Release()
-	if e := r.known(); e != nil {
-		return e.size, nil, nil
-	}
-	missing = &cache.NotSavedError{}
-	if s.Value.copies != nil {
-		missing.Name = s.Value.copies.place.Find(ctx).Await
-	}
-	return 0, missing, nil
+	err = r.use(ctx, func(s *stream) error {
+		if e := r.known(); e != nil {
+			size = e.size
+			return nil
+		}
+		missing = &cache.NotSavedError{}
+		if s.copies != nil {
+			missing.Name = s.copies.place.Find(ctx).Await
+		}
+		return nil
+	})
+	return size, missing, err
 }
 
 // First fills b with the first bytes like Unpacker.First.

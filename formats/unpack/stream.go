@@ -38,12 +38,14 @@ type packedFile struct {
 	c       Compression
 	raw     nodes.ReaderAt
 
-	size int64 // that it should give, or formats.UnknownSize
+	size  int64 // that it should give, or formats.UnknownSize
+	small int64 // as long as it gives no more than that, its frames stay in memory and no copy is made
 }
 
-// A stream decompresses one version of a large file for all its readers. It goes as far as is read,
-// frame by frame, and writes the frames to a seekable copy in the disk cache, which serves what was
-// read before, and everything once it is complete. Without a copy going back means to start again.
+// A stream decompresses one version of a file for all its readers. It goes as far as is read, frame
+// by frame. Of a small file these stay in memory. Those of a large one are written to a seekable copy
+// in the disk cache, which serves what was read before, and everything once it is complete. Without
+// a copy going back means to start again.
 type stream struct {
 	packedFile
 	copies *store                              // nil: none are made
@@ -100,7 +102,7 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 		}
 		switch s.state {
 		case idle:
-			if s.openCopy(ctx) {
+			if s.small == 0 && s.openCopy(ctx) {
 				continue
 			}
 			if i == 0 && s.end == nil {
@@ -122,10 +124,7 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 			if at == i || err != nil {
 				return b, err
 			}
-			if s.part == nil && i-at <= passedFrames {
-				b = kept(b)
-				s.frames.Put(frameKey{s.key, at}, b, int64(cap(b))+frameCost)
-			}
+			s.passed(at, b, s.part == nil && i-at <= passedFrames)
 		case copied:
 			if b, err := s.fromCopy(ctx, i); err == nil || cache.IsShort(err) {
 				return b, err
@@ -135,23 +134,36 @@ func (s *stream) frame(ctx context.Context, i int64) ([]byte, error) {
 	return nil, ctx.Err()
 }
 
-// step decompresses one frame on the way to the end. It returns the end once it is known.
-func (s *stream) step(ctx context.Context) (*end, error) {
+// passed takes a frame that was made on the way to another one, and keeps it in memory if it should
+// or the file is small.
+func (s *stream) passed(at int64, b []byte, keep bool) {
+	if !keep && s.small == 0 {
+		dropFrame(b)
+		return
+	}
+	b = kept(b)
+	s.frames.Put(frameKey{s.key, at}, b, int64(cap(b))+frameCost)
+}
+
+// step decompresses one frame on the way to the end. It returns the end once it is known, and
+// whether the stream is small as far as is known.
+func (s *stream) step(ctx context.Context) (e *end, small bool, err error) {
 	if err := s.enter(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer s.leave()
 	if s.end == nil && s.state == idle {
 		s.begin(ctx)
 	}
 	if s.end == nil {
+		at := s.fwd.at
 		b, err := s.advance(ctx)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		dropFrame(b)
+		s.passed(at, b, false)
 	}
-	return s.end, nil
+	return s.end, s.small > 0, nil
 }
 
 // first returns frame 0 without beginning a copy: often no more is asked for.
@@ -179,7 +191,7 @@ func (s *stream) first(ctx context.Context) ([]byte, error) {
 func (s *stream) begin(ctx context.Context) {
 	raw := formats.NewTally(s.raw)
 	s.fwd = &forward{dec: newDecoder(s.c, raw, s.key.Version.Size, inputSize)}
-	if s.copies != nil {
+	if s.copies != nil && s.small == 0 {
 		s.part = s.copies.begin(ctx, raw)
 	}
 	s.state, s.began = decoding, time.Now()
@@ -198,6 +210,13 @@ func (s *stream) advance(ctx context.Context) ([]byte, error) {
 	if bad := bomb(s.fwd.dec.out, s.key.Version.Size); bad != nil {
 		e = endOf(s.fwd.dec.out, s.fwd.dec.damaged(bad))
 		s.discard()
+	}
+	if e == nil && s.small > 0 && s.fwd.dec.out > s.small {
+		s.small = 0
+		if s.copies != nil { // which begins where the file does
+			s.giveUp()
+			return b, nil
+		}
 	}
 	if e == nil && s.ahead { // the next frame can be made while this one is kept and used
 		s.fwd.keep(s.yield)

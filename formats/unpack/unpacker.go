@@ -1,13 +1,12 @@
-// Package unpack decompresses files: small ones whole into the cache, large ones as a stream that a
-// seekable copy in the disk cache follows. What decoders remember counts in the account of the
-// cache.
+// Package unpack decompresses files as streams, whose frames stay in the cache if there are few of
+// them, and else in a seekable copy in the disk cache. What decoders remember counts in the account
+// of the cache.
 package unpack
 
 import (
 	"context"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 
 	"recfs/cache"
@@ -25,8 +24,7 @@ type Unpacker struct {
 	log    *slog.Logger
 	nested bool
 
-	inflated   *cache.Memo[source.FileKey, smallContent]
-	smallSize  int64 // what is decompressed whole into memory
+	smallSize  int64 // what is held in memory
 	streams    *cache.LRU[source.FileKey, *stream]
 	frames     *cache.Memo[frameKey, []byte]
 	seekFrames *cache.Memo[frameKey, []byte] // by their numbers in seek tables
@@ -43,8 +41,8 @@ type Options struct {
 }
 
 const (
-	// maxSmall is up to which size a decompressed recording is held whole in the cache, or less if the
-	// cache is small.
+	// maxSmall is up to which size a decompressed recording is held in the cache, or less if the cache
+	// is small.
 	maxSmall = 16 << 20
 
 	maxStreams = 128              // open at once, beyond those in use
@@ -54,13 +52,9 @@ const (
 
 // New returns an Unpacker of files.
 func New(files *source.Files, c *cache.Cache, opt Options) *Unpacker {
-	small := min(maxSmall, c.Budget()/16) // which stays when work leaves a quarter of the budget to values
 	return &Unpacker{
 		files: files, cache: c, disk: opt.Disk, log: opt.Log, nested: opt.Nested,
-		smallSize: small,
-		inflated: cache.NewMemo[source.FileKey, smallContent](c, nil).Peak(func(k source.FileKey) int64 {
-			return 2 * maxInflated(small, k.Version.Size) // it moves as it grows
-		}),
+		smallSize: min(maxSmall, c.Budget()/16), // which stays when work leaves a quarter of the budget to values
 		streams: cache.NewLRU[source.FileKey](cache.LRUOptions[*stream]{
 			Max: maxStreams, Idle: idleStream, Close: (*stream).close, Cache: c,
 		}),
@@ -91,74 +85,12 @@ type DamageFunc func(context.Context) (*Damage, error)
 
 func undamaged(context.Context) (*Damage, error) { return nil, nil }
 
-// A smallContent is the decompressed bytes of a small file.
-type smallContent struct {
-	data   []byte
-	damage *Damage
-	more   bool // it is not small, data is empty
-}
-
-// smallRatio is how many bytes a file that is decompressed into memory at once
-// may give for each of its own.
+// smallRatio is how many bytes a file that is held in memory may give for each of its own.
 const smallRatio = 64
 
-// maxInflated is how many bytes a file of so many may give to be held whole, if small are the most.
+// maxInflated is how many bytes a file of so many may give to be held in memory, if small are the
+// most.
 func maxInflated(small, stored int64) int64 { return min(small, smallRatio*stored+frameSize) }
-
-// A small is a compressed file that is held whole in the cache. It holds no bytes itself.
-type small struct {
-	p *Unpacker
-	packedFile
-}
-
-// get returns the decompressed bytes.
-func (s small) get(ctx context.Context) (smallContent, error) {
-	return s.p.inflated.GetFrom(ctx, s.key, func(ctx context.Context, k source.FileKey) (smallContent, int64, error) {
-		w, err := s.inflate(ctx, maxInflated(s.p.smallSize, k.Version.Size))
-		return w, int64(cap(w.data)) + 256, err
-	})
-}
-
-// inflate decompresses what gives at most limit bytes.
-func (s small) inflate(ctx context.Context, limit int64) (smallContent, error) {
-	d := newDecoder(s.c, s.raw, s.key.Version.Size, inputSize)
-	var frames [][]byte
-	defer func() {
-		for _, b := range frames {
-			dropFrame(b)
-		}
-	}()
-	for {
-		b := newFrame()
-		n, err := d.read(ctx, b[:frameSize])
-		frames = append(frames, b[:n])
-		size := int64(len(frames)-1)*frameSize + int64(n)
-		e := endOf(size, err)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if e != nil || err != nil || size > limit {
-			d.close(size > limit || e != nil && e.hurt == nil)
-		}
-		switch {
-		case size > limit:
-			return smallContent{more: true}, nil
-		case e != nil:
-			return smallContent{data: slices.Concat(frames...), damage: e.hurt}, nil
-		case err != nil:
-			return smallContent{}, err
-		}
-	}
-}
-
-// ReadAt reads decompressed bytes.
-func (s small) ReadAt(ctx context.Context, b []byte, off int64) (int, error) {
-	w, err := s.get(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return nodes.BytesContent(w.data).ReadAt(ctx, b, off)
-}
 
 // detect tells how the file raw is compressed.
 func detect(ctx context.Context, raw nodes.ReaderAt, size int64) (Compression, error) {
