@@ -57,7 +57,6 @@ type Archive struct {
 	unpack    *unpack.Unpacker
 	contents  *formats.Contents // nil: nothing is kept on disk; in a container, which has a Content of its own
 	warned    *cache.Recent[string, source.Version]
-	absent    *cache.Recent[absentKey, bool]
 	growths   *cache.Recent[string, growth]
 
 	listings   *cache.Memo[listingKey, source.Names]
@@ -81,9 +80,6 @@ func (a *Archive) warn(name string, v source.Version, msg string, args ...any) {
 
 // maxWarned is how many files the archive knows that it warned of.
 const maxWarned = 1 << 10
-
-// maxAbsent is of how many names the archive knows that they are not there.
-const maxAbsent = 1 << 10
 
 // A kind is what a file is shown as.
 type kind struct {
@@ -236,12 +232,6 @@ func (k recordingKey) isDir() bool { return k.segments != segments{} }
 type listingKey struct {
 	path string
 	v    source.Version
-}
-
-// An absentKey is a name that a directory does not have until it changes.
-type absentKey struct {
-	listingKey
-	name string
 }
 
 // A plainInput is what a compressed recording decompresses to, or why it does

@@ -219,7 +219,7 @@ func isPassing(err error) bool {
 // segments.
 func (a *Archive) dirEntry(ctx context.Context, dir, name string, info source.Info) nodes.Entry {
 	e := nodes.Entry{Name: name, Attr: attrOf(info), Dir: a.dir(dir)}
-	format := a.dirFormat(ctx, dir, info)
+	format := a.dirFormat(ctx, dir)
 	if format == noFormat {
 		return e
 	}
@@ -241,28 +241,14 @@ func (a *Archive) dirEntry(ctx context.Context, dir, name string, info source.In
 
 // dirFormat returns the index of the format whose recording a directory may
 // be, or noFormat. The directory, which may be large, is not read for it.
-func (a *Archive) dirFormat(ctx context.Context, dir string, info source.Info) int {
+func (a *Archive) dirFormat(ctx context.Context, dir string) int {
 	return slices.IndexFunc(a.list, func(f formats.Format) bool {
 		if f.Segments == nil {
 			return false
 		}
-		info, err := a.statIn(ctx, dir, f.Segments.File, info)
+		info, err := a.tree.Stat(ctx, path.Join(dir, f.Segments.File))
 		return err == nil && (info.Type == 0 || info.Type == iofs.ModeSymlink)
 	})
-}
-
-// statIn returns what the source tells of what is called name in a directory, which info describes.
-// As long as the directory does not change it is asked once for what is not there.
-func (a *Archive) statIn(ctx context.Context, dir, name string, info source.Info) (source.Info, error) {
-	k := absentKey{listingKey{dir, info.Version}, name}
-	if _, ok := a.absent.Get(k); ok {
-		return source.Info{}, nodes.NotExist("lookup", name)
-	}
-	found, err := a.tree.Stat(ctx, path.Join(dir, name))
-	if source.IsGone(err) && a.depth == 0 && quiet(info) {
-		a.absent.Swap(k, true)
-	}
-	return found, err
 }
 
 // matchDir tells whether a directory with the files of a recording of a format

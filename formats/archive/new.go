@@ -17,7 +17,6 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 		tree: tree, namings: newNamings(list, depth < maxDepth),
 		cache: c, list: list, opt: opt, log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler)), depth: depth,
 		openFiles: source.NewFiles(tree, c), warned: cache.NewRecent[string, source.Version](maxWarned),
-		absent:  cache.NewRecent[absentKey, bool](maxAbsent),
 		growths: cache.NewRecent[string, growth](maxGrowths),
 	}
 	if depth == 0 {

@@ -75,43 +75,39 @@ func (d rootDir) File(ctx context.Context, name string) (nodes.Dir, error) {
 
 // Current returns the root as it is now.
 func (d rootDir) Current(ctx context.Context) (nodes.Dir, error) {
-	e, _, err := d.Target.entry(ctx)
+	e, err := d.Target.entry(ctx)
 	return e.Dir, err
 }
 
 // Own implements Root.
 func (d rootDir) Own(ctx context.Context, name string) (nodes.Entry, nodes.Dir, error) {
-	self, info, err := d.Target.entry(ctx)
+	self, err := d.Target.entry(ctx)
 	f, ok := self.Dir.(folder)
 	if err != nil || !ok {
 		return nodes.Entry{}, nil, err
 	}
-	a := f.Target.a
-	if info, err = a.statIn(ctx, f.Target.path, name, info); err != nil {
-		return nodes.Entry{}, f, err
-	}
-	e, err := a.entry(ctx, path.Join(f.Target.path, name), name, info)
-	a.hold(ctx, e)
+	e, err := f.Lookup(ctx, name)
 	return e, f, err
 }
 
-// entry returns the entry of the root as it is now, and what the source tells of it.
-func (t *root) entry(ctx context.Context) (e nodes.Entry, info source.Info, err error) {
+// entry returns the entry of the root as it is now.
+func (t *root) entry(ctx context.Context) (nodes.Entry, error) {
 	at := cmp.Or(t.file, ".")
-	if info, err = t.a.tree.Stat(ctx, at); err != nil {
-		return e, info, err
+	info, err := t.a.tree.Stat(ctx, at)
+	if err != nil {
+		return nodes.Entry{}, err
 	}
-	e, err = t.a.entry(ctx, at, path.Base(at), info)
+	e, err := t.a.entry(ctx, at, path.Base(at), info)
 	if err == nil && e.Dir == nil { // the file is no recording any more, or cannot be read at present
 		_, err = t.a.File(ctx, t.file, info)
 		err = cmp.Or(err, source.Stale(t.file))
 	}
-	return e, info, err
+	return e, err
 }
 
 // Resolve returns what is in the root as it is now.
 func (t *root) Resolve(ctx context.Context) (nodes.Dir, error) {
-	e, _, err := t.entry(ctx)
+	e, err := t.entry(ctx)
 	if v, ok := e.Dir.(nodes.Volatile); ok && err == nil {
 		return v.Snapshot(ctx)
 	}
@@ -123,7 +119,7 @@ func (d rootDir) Snapshot(ctx context.Context) (nodes.Dir, error) { return d.Res
 
 // Lookup returns the entry of that name as it is now.
 func (d rootDir) Lookup(ctx context.Context, name string) (nodes.Entry, error) {
-	self, _, err := d.Target.entry(ctx)
+	self, err := d.Target.entry(ctx)
 	if err != nil || name == "." {
 		return self, err
 	}
