@@ -95,69 +95,56 @@ type kindKey struct {
 	naming
 }
 
-// kind tells what a file is shown as. It opens the file only if
-// the name does not say.
+// kind tells what a file is shown as. It opens the file only if the name does not say, and then
+// itself: to read a few bytes takes no longer than to wait for another caller.
 func (a *Archive) kind(ctx context.Context, file source.FileKey, n naming) (kind, error) {
 	switch {
 	case n.format != noFormat && a.list[n.format].MatchNamed == nil:
 		return kind{true, n.format, n.packed}, nil
 	case n.format != noFormat || a.opt.Sniff:
-		if a.container != nil {
-			return a.memberKind(ctx, kindKey{file, n})
+		key := kindKey{file, n}
+		if k, ok := a.kinds.Peek(key); ok {
+			return k, nil
 		}
-		return a.kinds.Get(ctx, kindKey{file, n})
+		k, err := a.loadKind(ctx, key)
+		if err == nil {
+			a.kinds.Put(key, k, int64(len(key.Path)+128))
+		}
+		return k, err
 	}
 	return kind{}, nil
 }
 
-// memberKind is kind for a file in a container. The caller finds it out itself: to read a few bytes
-// takes no longer than to wait for another caller.
-func (a *Archive) memberKind(ctx context.Context, key kindKey) (kind, error) {
-	if key.format != noFormat && !key.packed {
-		head, ok := a.container.Head(ctx, key.Path)
-		switch {
-		case ok && a.list[key.format].MatchNamed(head):
-			return kind{true, key.format, false}, nil
-		case ok && !a.opt.Sniff:
-			return kind{}, nil
-		}
+// loadKind looks at the first bytes of a file.
+func (a *Archive) loadKind(ctx context.Context, k kindKey) (kind, error) {
+	size := int64(formats.HeadSize)
+	if a.container != nil && !a.opt.Sniff && !k.packed { // of which the list may know as many
+		size = formats.NamedSize
 	}
-	if k, ok := a.kinds.Peek(key); ok {
-		return k, nil
-	}
-	k, cost, err := a.loadKind(ctx, key)
-	if err == nil {
-		a.kinds.Put(key, k, cost)
-	}
-	return k, err
-}
-
-func (a *Archive) loadKind(ctx context.Context, k kindKey) (kind, int64, error) {
-	cost := int64(len(k.Path) + 128)
-	head, err := a.head(ctx, k.FileKey)
+	head, err := a.head(ctx, k.FileKey, size)
 	if err != nil {
-		return kind{}, 0, err
+		return kind{}, err
 	}
 	if k.format != noFormat {
 		ok, err := a.named(ctx, k, head)
 		if ok || err != nil {
-			return kind{ok, k.format, k.packed}, cost, err
+			return kind{ok, k.format, k.packed}, err
 		}
 	}
 	if !a.opt.Sniff {
-		return kind{}, cost, nil
+		return kind{}, nil
 	}
 	if i, ok := a.match(head); ok {
-		return kind{true, i, false}, cost, nil
+		return kind{true, i, false}, nil
 	}
 	inner, _, err := a.unpack.Head(ctx, k.FileKey, head)
 	if err != nil {
-		return kind{}, 0, err
+		return kind{}, err
 	}
 	if i, ok := a.match(inner); ok {
-		return kind{true, i, true}, cost, nil
+		return kind{true, i, true}, nil
 	}
-	return kind{}, cost, nil
+	return kind{}, nil
 }
 
 // named reports whether a file that begins with head is the recording that its name says. It is
@@ -180,17 +167,17 @@ func (a *Archive) match(head []byte) (int, bool) {
 	return i, i >= 0
 }
 
-// head returns the first bytes of a file. Those of an object are kept on disk, as to ask for them
-// takes a request.
-func (a *Archive) head(ctx context.Context, file source.FileKey) ([]byte, error) {
+// head returns the first bytes of a file, size of them or all. Those of an object are kept on disk,
+// as to ask for them takes a request.
+func (a *Archive) head(ctx context.Context, file source.FileKey, size int64) ([]byte, error) {
 	if file.Version.Changed != formats.ByContent || a.opt.Disk == nil || a.container != nil {
-		return a.readHead(ctx, file)
+		return a.readHead(ctx, file, size)
 	}
-	name := fmt.Sprintf("first %d bytes of an object of %d bytes, %x", formats.HeadSize, file.Version.Size, file.Version.Inode)
+	name := fmt.Sprintf("first %d bytes of an object of %d bytes, %x", size, file.Version.Size, file.Version.Inode)
 	if b, ok := a.opt.Disk.Load(ctx, name); ok {
 		return b, nil
 	}
-	b, err := a.readHead(ctx, file)
+	b, err := a.readHead(ctx, file, size)
 	if err == nil {
 		a.opt.Disk.Save(name, b)
 	}
@@ -198,8 +185,8 @@ func (a *Archive) head(ctx context.Context, file source.FileKey) ([]byte, error)
 }
 
 // readHead reads the first bytes of a file.
-func (a *Archive) readHead(ctx context.Context, file source.FileKey) ([]byte, error) {
-	b := make([]byte, min(formats.HeadSize, file.Version.Size))
+func (a *Archive) readHead(ctx context.Context, file source.FileKey, size int64) ([]byte, error) {
+	b := make([]byte, min(size, file.Version.Size))
 	var n int
 	var err error
 	if a.container != nil {

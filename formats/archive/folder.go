@@ -259,7 +259,7 @@ func (a *Archive) matchDir(ctx context.Context, format int, files []segment) boo
 	if f.Match == nil || i < 0 {
 		return true
 	}
-	head, err := a.head(ctx, source.FileKey{Path: files[i].at, Version: files[i].v})
+	head, err := a.head(ctx, source.FileKey{Path: files[i].at, Version: files[i].v}, formats.HeadSize)
 	return err != nil || f.Match(head, func(yield func(string) bool) {
 		for _, s := range files {
 			if !yield(s.name) {

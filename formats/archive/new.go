@@ -26,7 +26,7 @@ func newArchive(tree source.Tree, list []formats.Format, c *cache.Cache, opt Opt
 		a.contents = formats.NewContents(opt.Disk)
 	}
 	a.listings = cache.NewMemo(c, a.loadListing)
-	a.kinds = cache.NewMemo(c, a.loadKind)
+	a.kinds = cache.NewMemo[kindKey, kind](c, nil)
 	a.unpack = unpack.New(a.openFiles, c, unpack.Options{Disk: opt.Disk, Log: a.log, Nested: depth > 0})
 	a.unpacked = cache.NewMemo(c, a.loadUnpacked)
 	a.recordings = recordings.NewStore(c, a.log, a.recordingOf)

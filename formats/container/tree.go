@@ -111,20 +111,19 @@ func (t *Tree) Content(ctx context.Context, name string) (Content, error) {
 	return t.content(ctx, name, f)
 }
 
-// Head returns the first bytes of a file, [formats.NamedSize] of them or all, if the list has them.
-func (t *Tree) Head(ctx context.Context, name string) ([]byte, bool) {
-	f, err := t.find(ctx, "open", name)
-	if err != nil || f.at(f.i).kind != fileMember {
-		return nil, false
-	}
-	b, ok := f.heads[f.at(f.i).at]
-	return b, ok
-}
-
-// First fills b with the first bytes of a file, as far as they are there. Nothing is kept of what
-// is decompressed for them.
+// First fills b with the first bytes of a file, as far as they are there. It reads none if the list
+// has them, and nothing is kept of what is decompressed for them.
 func (t *Tree) First(ctx context.Context, name string, b []byte) (int, error) {
-	c, err := t.Content(ctx, name)
+	f, err := t.find(ctx, "open", name)
+	if err != nil {
+		return 0, err
+	}
+	if m := f.at(f.i); m.kind == fileMember && len(b) <= formats.NamedSize {
+		if head, ok := f.heads[m.at]; ok {
+			return copy(b, head), nil
+		}
+	}
+	c, err := t.content(ctx, name, f)
 	switch {
 	case err != nil:
 		return 0, err

@@ -136,6 +136,41 @@ func TestDamagedXZ(t *testing.T) {
 	}
 }
 
+// Of a zstd frame with a wrong byte, all blocks before that with the byte are shown.
+func TestDamagedZstd(t *testing.T) {
+	const block = 128 << 10
+	content := formatstest.Compressible(8 * block)
+	sound := formatstest.ZstdWindow(t, content, 1<<20)
+	var h zstd.Header
+	if err := h.Decode(sound); err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	for at, last := h.HeaderSize, false; !last; blocks++ {
+		head := int(sound[at]) | int(sound[at+1])<<8 | int(sound[at+2])<<16
+		last = head&1 != 0
+		size := head >> 3
+		for _, off := range []int{3, 3 + size/2} {
+			packed := bytes.Clone(sound)
+			packed[at+off] ^= 0xff
+			c, err := opened(t, "a.zst", packed)
+			if blocks == 0 && err != nil { // nothing comes before it
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := whole(t, c); len(got) < blocks*block || !bytes.Equal(got[:blocks*block], content[:blocks*block]) {
+				t.Errorf("block %d is damaged at %d: %d bytes, want %d", blocks, off, len(got), blocks*block)
+			}
+		}
+		at += 3 + size
+	}
+	if blocks < 8 {
+		t.Errorf("%d blocks", blocks)
+	}
+}
+
 // What is behind a gzip file is damage unless it is some zeros and nothing else.
 func TestBehindGzip(t *testing.T) {
 	packed := formatstest.Gzip(t, ticks)
