@@ -316,10 +316,13 @@ type unknownFile struct {
 // listing is remembered: a change right after it may leave the same time.
 const settled = 2 * time.Second
 
+// Settled reports whether the last change of a directory is so old that another one would leave
+// another time.
+func Settled(dir source.Info) bool { return time.Since(dir.Time()) >= settled }
+
 // quiet reports whether what is learnt of a directory may be remembered for its version.
 func quiet(dir source.Info) bool {
-	modified := dir.Time()
-	return !modified.IsZero() && time.Since(modified) >= settled
+	return !dir.Time().IsZero() && Settled(dir)
 }
 
 // pages returns the names in a directory, which may come page by page.

@@ -80,10 +80,6 @@ func (a *Archive) Stat(ctx context.Context, name string) (source.Info, error) {
 	return a.tree.Stat(ctx, name)
 }
 
-// Settled reports whether the last change of a directory is so old that another one would leave
-// another time.
-func Settled(dir source.Info) bool { return time.Since(dir.Time()) >= settled }
-
 // Lookup returns the entry called name in the directory dir.
 func (a *Archive) Lookup(ctx context.Context, dir, name string) (nodes.Entry, error) {
 	return a.lookup(ctx, path.Join(dir, name), name)

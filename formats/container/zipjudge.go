@@ -55,7 +55,7 @@ func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) er
 		}
 	}
 	for _, at := range places {
-		found, err := begins(ctx, src, at)
+		found, err := begins(src.At(ctx), at, zipfile.LocalMagic)
 		if err != nil {
 			return err
 		}
@@ -66,13 +66,13 @@ func neighbour(ctx context.Context, src formats.Input, dir zipfile.Directory) er
 	return nil
 }
 
-// begins reports whether a file of a zip begins at a place.
-func begins(ctx context.Context, src formats.Input, at int64) (bool, error) {
-	b := make([]byte, len(zipfile.LocalMagic))
-	if _, err := src.ReadAt(ctx, b, at); err != nil && err != io.EOF {
+// begins reports whether what lies at a place begins with magic.
+func begins(r io.ReaderAt, at int64, magic string) (bool, error) {
+	b := make([]byte, len(magic))
+	if _, err := r.ReadAt(b, at); err != nil && err != io.EOF {
 		return false, err
 	}
-	return string(b) == zipfile.LocalMagic, nil
+	return string(b) == magic, nil
 }
 
 var errMoved = &formats.Reason{Kind: formats.ErrCorrupt, Msg: "a file of the directory should begin here"}
@@ -124,7 +124,7 @@ func (p *zipPlaces) doubtful(dir zipfile.Directory) (list []int64) {
 // moved returns that no file begins at one of these places, nil if one does at each.
 func moved(ctx context.Context, src formats.Input, places []int64) error {
 	for _, at := range places {
-		if found, err := begins(ctx, src, at); err != nil || !found {
+		if found, err := begins(src.At(ctx), at, zipfile.LocalMagic); err != nil || !found {
 			return cmp.Or(err, error(&formats.Error{Format: "zip", Offset: at, Err: errMoved}))
 		}
 	}

@@ -29,6 +29,8 @@ type zipScan struct {
 }
 
 const (
+	record = "PK" // what all records begin with
+
 	scanWindow = 128 << 10
 
 	// maxInflated is how much is decompressed at most to learn sizes, of one zip: some seconds of
@@ -65,7 +67,7 @@ func (s *zipScan) next(ctx context.Context, at int64) (int64, string, error) {
 			return 0, "", err
 		}
 		for i := 0; ; i += 2 {
-			m := bytes.Index(b[i:], []byte("PK"))
+			m := bytes.Index(b[i:], []byte(record))
 			if m < 0 || i+m+4 > len(b) {
 				break
 			}
@@ -93,30 +95,18 @@ func (z *localFile) end() int64 { return z.data + int64(z.CompressedSize64) }
 // after returns where to look for the file after z: after its content, unless nothing begins there
 // and so its size may be wrong.
 func (s *zipScan) after(z *localFile) (int64, error) {
-	follows, err := s.record(z.end())
+	follows, err := begins(s.r, z.end(), record)
 	if err != nil || follows || z.cut && z.Streamed() {
 		return z.end(), err
 	}
 	if z.Method != zip.Store {
 		return z.data, nil
 	}
-	holds, err := s.record(z.data) // headers of its own, as a zip or a tar of zips has
+	holds, err := begins(s.r, z.data, record) // headers of its own, as a zip or a tar of zips has
 	if holds || err != nil || path.Ext(z.Name) == ".tar" {
 		return z.end(), err
 	}
 	return z.data, nil
-}
-
-// record reports whether a record may begin at at.
-func (s *zipScan) record(at int64) (bool, error) {
-	b := make([]byte, 2)
-	if at > s.size-int64(len(b)) {
-		return false, nil
-	}
-	if _, err := s.r.ReadAt(b, at); err != nil && err != io.EOF {
-		return false, err
-	}
-	return string(b) == "PK", nil
 }
 
 // file returns the next file from at on; io.EOF: there is none.

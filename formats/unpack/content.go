@@ -32,10 +32,6 @@ const (
 	// that can is given a source that is not yet read to its end.
 	streamShare = 8
 
-	// copyShare: from this part of it on, a copy is looked for before the file is decompressed, which
-	// takes longer than that then.
-	copyShare = 64
-
 	// listedShare: up to this part of it, as it is stored, a container is held in memory beside a
 	// disk cache, where a copy serves reads of a member here and there.
 	listedShare = 256
@@ -62,8 +58,8 @@ func (p *Unpacker) Open(ctx context.Context, k source.FileKey, raw nodes.ReaderA
 	return out, err
 }
 
-// inMemory returns how many bytes a file of so many stored ones may give to be held in memory; 0: it
-// is not tried, with a disk cache where it would often have to be started again.
+// inMemory returns how many bytes a file of so many stored ones may give to be held in memory. It
+// is 0 where that is not tried: with a disk cache it would often have to be started again.
 func (p *Unpacker) inMemory(stored int64, how Choice) int64 {
 	share := int64(4)
 	switch {

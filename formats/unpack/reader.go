@@ -29,19 +29,44 @@ func (p *Unpacker) Expand(k source.FileKey, content *formats.Content, c Compress
 	return &Stream{p, f}
 }
 
-// Open returns what the stream gives like Unpacker.Open.
+// Open returns what the stream gives like Unpacker.Open. Its errors are those of reading, of which
+// raw does not hear if it is not what the shared stream reads.
 func (r *Stream) Open(ctx context.Context, streams bool) (Content, error) {
+	var err error
 	if r.small > 0 {
-		e, err := r.toEnd(ctx, false)
-		if err != nil {
-			return Content{}, &ReadError{err} // which raw does not hear of if it is not what the shared stream reads
-		}
-		if e != nil {
-			return Content{ReaderAt: r, Size: e.size, Damage: r.Damaged}, nil
+		_, err = r.toEnd(ctx, false)
+	}
+	missing := &cache.NotSavedError{}
+	if err == nil && r.known() == nil {
+		err = r.use(ctx, func(s *stream) error { // which a copy tells the end
+			if s.copies != nil {
+				missing.Name = s.copies.place.Find(ctx).Await
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return Content{}, &ReadError{err}
+	}
+	out := Content{ReaderAt: r, Damage: r.Damaged}
+	switch e := r.known(); {
+	case e != nil:
+		out.Size = e.size
+	case streams:
+		out.Size, out.Measure = formats.UnknownSize, r.length
+	case cache.IsSavedOnly(ctx):
+		return Content{Damage: undamaged}, missing
+	default:
+		if out.Size, err = r.length(ctx); err != nil {
+			err = &ReadError{err}
 		}
 	}
-	return r.openLarge(ctx, streams)
+	return out, err
 }
+
+// copyShare: from this part of what is held in memory on, as it is stored, a copy of a file is
+// looked for before the file is decompressed, which takes longer than that then.
+const copyShare = 64
 
 // frameCost is what a frame counts for in the cache besides its bytes.
 const frameCost = 128
@@ -148,9 +173,10 @@ func (r *Stream) known() *end {
 	return e
 }
 
-// toEnd returns the end, decompressing up to there if it must; unless all is true, no farther than
-// it takes to know that the stream is not held in memory, nil then. Where it is a request of its own
-// that begins again for want of memory, it goes on from where the shared stream is by then.
+// toEnd returns the end, decompressing up to there if it must. Unless all is true it goes no
+// farther than it takes to know that the stream is not held in memory, and returns nil then. Where
+// it is a request of its own that begins again for want of memory, it goes on from where the shared
+// stream is by then.
 func (r *Stream) toEnd(ctx context.Context, all bool) (*end, error) {
 	if e := r.known(); e != nil {
 		return e, nil
@@ -195,22 +221,6 @@ func (r *Stream) Damaged(ctx context.Context) (*Damage, error) {
 	return e.hurt, nil
 }
 
-// saved returns the size if it is known without decompressing, and else what is missing for that.
-func (r *Stream) saved(ctx context.Context) (size int64, missing *cache.NotSavedError, err error) {
-	err = r.use(ctx, func(s *stream) error {
-		if e := r.known(); e != nil {
-			size = e.size
-			return nil
-		}
-		missing = &cache.NotSavedError{}
-		if s.copies != nil {
-			missing.Name = s.copies.place.Find(ctx).Await
-		}
-		return nil
-	})
-	return size, missing, err
-}
-
 // First fills b with the first bytes like Unpacker.First.
 func (r *Stream) First(ctx context.Context, b []byte) (int, error) {
 	return r.p.First(ctx, r.c, r.raw, r.key.Version.Size, b)
@@ -227,26 +237,4 @@ func (p *Unpacker) First(ctx context.Context, c Compression, raw nodes.ReaderAt,
 		return err
 	})
 	return n, err
-}
-
-// openLarge returns what a file decompresses to that is not held in memory.
-func (r *Stream) openLarge(ctx context.Context, streams bool) (Content, error) {
-	size, missing, err := r.saved(ctx)
-	if err != nil {
-		return Content{}, &ReadError{err}
-	}
-	out := Content{ReaderAt: r, Size: size, Damage: r.Damaged}
-	switch {
-	case missing == nil:
-	case streams:
-		out.Size, out.Measure = formats.UnknownSize, r.length
-	case cache.IsSavedOnly(ctx):
-		return Content{Damage: undamaged}, missing
-	default:
-		out.Size, err = r.length(ctx)
-	}
-	if err != nil {
-		err = &ReadError{err} // which raw does not hear of if it is not what the shared stream reads
-	}
-	return out, err
 }

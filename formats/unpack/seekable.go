@@ -69,7 +69,7 @@ func (r *seekableReader) open(ctx context.Context, how Choice) (Content, error) 
 		for i := range r.table.NumFrames() {
 			_, _, err := r.decode(ctx, frameKey{r.key, i})
 			if r.wrong.Load() {
-				return r.openLarge(ctx, false)
+				return r.Stream.Open(ctx, false)
 			}
 			if err = cmp.Or(ctx.Err(), err); err != nil {
 				return Content{Damage: undamaged}, &ReadError{err}

@@ -43,9 +43,9 @@ type packedFile struct {
 }
 
 // A stream decompresses one version of a file for all its readers. It goes as far as is read, frame
-// by frame. Of a small file these stay in memory. Those of a large one are written to a seekable copy
-// in the disk cache, which serves what was read before, and everything once it is complete. Without
-// a copy going back means to start again.
+// by frame. The frames of a small file stay in memory. Those of a large one are written to a
+// seekable copy in the disk cache, which serves what was read before, and everything once it is
+// complete. Without a copy going back means to start again.
 type stream struct {
 	packedFile
 	copies *store                              // nil: none are made
