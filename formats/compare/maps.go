@@ -58,7 +58,6 @@ func Maps(ctx context.Context, a, b Side) (*play.MapDiff, error) {
 	if a.Dir == nil || b.Dir == nil || len(a.Lists) == 0 || len(a.Lists) != len(b.Lists) {
 		return nil, ErrNothing
 	}
-	a.Dir, b.Dir = keep(a.Dir), keep(b.Dir)
 	c := &mapComparison{
 		diff: &play.MapDiff{Layers: []play.LayerDiff{}, Images: []play.PartDiff{}, Settings: []play.LineDiff{}, Errors: []string{}},
 		left: maxAllRuns,

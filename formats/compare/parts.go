@@ -7,7 +7,6 @@ import (
 	"errors"
 	iofs "io/fs"
 	"iter"
-	"maps"
 	"slices"
 
 	"recfs/formats"
@@ -40,47 +39,21 @@ func (s *Side) ReadParts(ctx context.Context, r formats.PartsReader) error {
 
 // readParts reads the parts that a document tells of.
 func readParts(ctx context.Context, document nodes.File, r formats.PartsReader) (p formats.Parts, err error) {
-	content, err := document.Open(ctx)
+	size, err := document.Size(ctx)
 	if err != nil {
 		return p, err
 	}
-	defer nodes.CloseContent(content)
 	const decoding = 3 // bytes for each of the text, at most, beside the parts
-	held, err := formats.Charge(ctx, decoding*content.Size())
+	held, err := formats.Charge(ctx, decoding*size)
 	if err != nil {
 		return p, err
 	}
 	defer held.Free()
-	text := make([]byte, content.Size())
-	if _, err = readAt(ctx, content, text, 0); err != nil {
+	text, err := nodes.ReadAll(ctx, document)
+	if err != nil {
 		return p, err
 	}
 	return r.Read(text)
-}
-
-// A keptDir keeps the directories below it for a comparison: one with very many entries is made
-// once, not for each part.
-type keptDir struct {
-	nodes.Dir
-	below map[int]nodes.Entry
-}
-
-// keep returns a directory of which those below are made once. It is not for concurrent use.
-func keep(dir nodes.Dir) nodes.Dir { return &keptDir{dir, map[int]nodes.Entry{}} }
-
-// At implements nodes.Dir.
-func (k *keptDir) At(ctx context.Context, i int) (nodes.Entry, error) {
-	if e, ok := k.below[i]; ok {
-		return e, nil
-	}
-	e, err := k.Dir.At(ctx, i)
-	if err == nil && e.Dir != nil {
-		if e.Dir, err = nodes.Resolve(ctx, e.Dir); err == nil {
-			e.Dir = keep(e.Dir)
-			k.below[i] = e
-		}
-	}
-	return e, err
 }
 
 // pairs returns the parts of two lists that have one name, nil for what only one has: in the order
@@ -142,7 +115,7 @@ func (c *comparison) fields(p *part) value {
 
 // part tells how two parts differ.
 func (c *comparison) part(ctx context.Context, name string, a, b *part) {
-	if (a.Document == "" || a.Keys != nil) && !sameFields(a, b) {
+	if a.Document == "" || a.Keys != nil {
 		c.values(name, c.fields(a), c.fields(b))
 	}
 	if a.Content != "" && b.Content != "" {
@@ -179,48 +152,15 @@ func (c *comparison) details(ctx context.Context, name string, a, b *part) {
 	if !xOK || !yOK || bytes.Equal(x, y) {
 		return
 	}
-	from, to := members(x, a.Ignored, nil), members(y, b.Ignored, nil)
+	v, vOK := c.parsed(a.Document, x)
+	w, wOK := c.parsed(b.Document, y)
 	switch {
-	case alike(from, to):
-	case a.Keys == nil || from == nil || to == nil:
-		v, vOK := c.parsed(a.Document, x)
-		w, wOK := c.parsed(b.Document, y)
-		if vOK && wOK {
-			c.values(name, v.without(a.Ignored...), w.without(b.Ignored...))
-		}
+	case !vOK || !wOK:
+	case a.Keys == nil || v.shape != '{' || w.shape != '{':
+		c.values(name, v.without(a.Ignored...), w.without(b.Ignored...))
 	default:
 		for _, key := range a.Keys {
-			c.values(join(name, key), c.said(name, from[key]), c.said(name, to[key]))
+			c.values(join(name, key), v.member(key), w.member(key))
 		}
 	}
-}
-
-// sameFields reports whether the tree tells the same of two parts: of most it does, and they need
-// no other look.
-func sameFields(a, b *part) bool {
-	return bytes.Equal(a.Fields, b.Fields) && alike(a.Names, b.Names) ||
-		alike(members(a.Fields, a.Ignored, a.Names), members(b.Fields, b.Ignored, b.Names))
-}
-
-// members returns the texts of the members of an object but for some, with names in the place of
-// others; nil of what is no object.
-func members(object []byte, without []string, names map[string]json.RawMessage) (members map[string]json.RawMessage) {
-	if json.Unmarshal(object, &members) != nil {
-		return nil
-	}
-	for key, name := range names {
-		if _, ok := members[key]; ok {
-			members[key] = name
-		}
-	}
-	for _, key := range without {
-		delete(members, key)
-	}
-	return members
-}
-
-// alike reports whether the members of two objects have the same texts.
-func alike(x, y map[string]json.RawMessage) bool {
-	same := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
-	return x != nil && y != nil && maps.EqualFunc(x, y, same)
 }

@@ -26,10 +26,8 @@ func (c *comparison) recordings(ctx context.Context, a, b nodes.Dir) {
 	if x, y, ok := c.both(ctx, a, b, "index.json"); ok {
 		c.values("", x.without("format", "chunks"), y.without("format", "chunks"))
 	}
-	if c.has(ctx, a, "players.json") && c.has(ctx, b, "players.json") {
-		if x, y, ok := c.both(ctx, a, b, "players.json"); ok {
-			c.values("", x, y)
-		}
+	if x, y, ok := c.both(ctx, a, b, "players.json"); ok {
+		c.values("", x, y)
 	}
 	c.ticks(ctx, a, b)
 }
@@ -126,7 +124,6 @@ func Entries(ctx context.Context, a, b Side, marks Marks, visit func(Change) err
 	case a.Dir == nil || b.Dir == nil:
 		return fmt.Errorf("%w: one is a directory", ErrNothing)
 	case len(a.Lists) > 0 && len(a.Lists) == len(b.Lists):
-		a.Dir, b.Dir = keep(a.Dir), keep(b.Dir)
 		for i := range a.Lists {
 			for old, now := range pairs(a.Lists[i], b.Lists[i]) {
 				c.pair(ctx, a.Dir, b.Dir, old, now)
@@ -172,13 +169,13 @@ func (c *comparison) files(ctx context.Context, a, b nodes.Entry) {
 }
 
 // inFields returns the document of a file, ok if it has one, or the file.
-func (c *comparison) inFields(ctx context.Context, e nodes.Entry) (document nodes.Entry, ok bool) {
+func (c *comparison) inFields(ctx context.Context, e nodes.Entry) (_ nodes.Entry, ok bool) {
 	document, ok, err := nodes.DocumentOf(ctx, e.File)
 	if err != nil {
 		c.failed(e.Name, err)
 	}
-	if !ok {
-		return e, false
+	if ok {
+		e = document
 	}
-	return document, true
+	return e, ok
 }
