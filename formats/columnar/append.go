@@ -29,7 +29,8 @@ func (b *Batch) Append(o *Batch) {
 	for i := range at {
 		at[i] = o.Columns[i].Values(0, row)
 	}
-	b.Pass(row)
+	b.skip -= row
+	b.begin()
 	for row < o.rows && !b.Full() {
 		end := row + min(b.Room(), o.rows-row)
 		for i := range at {
@@ -137,12 +138,6 @@ func (b *Batch) Appended(n int) {
 // grew says that the Batch has n rows more.
 func (b *Batch) grew(n int) {
 	b.rows += n
-	b.begin()
-}
-
-// Pass says that n of the rows that the Batch passes over do not come.
-func (b *Batch) Pass(n int) {
-	b.skip -= n
 	b.begin()
 }
 

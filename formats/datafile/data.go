@@ -291,22 +291,15 @@ const (
 	quadText = 400
 )
 
-// recordSize is the length of a tile, quad or sound source.
-func (l *Layer) recordSize() int64 {
-	switch l.Kind {
-	case KindTele, KindTune:
-		return 2
-	case KindSpeedup:
-		return 6
-	case KindQuads:
-		return quadSize
-	case KindSounds:
-		return sourceSize
-	case KindOldSounds:
-		return oldSourceSize
-	}
-	return 4
+// recordsOf are the length of a record by kind, and which byte of it is the index or type of a
+// tile. Of other kinds they are 4 and the first.
+var recordsOf = map[Kind]struct{ size, main int }{
+	KindTele: {2, 1}, KindTune: {2, 1}, KindSwitch: {4, 1}, KindSpeedup: {6, 2},
+	KindQuads: {quadSize, 0}, KindSounds: {sourceSize, 0}, KindOldSounds: {oldSourceSize, 0},
 }
+
+// recordSize is the length of a tile, quad or sound source.
+func (l *Layer) recordSize() int64 { return int64(cmp.Or(recordsOf[l.Kind].size, 4)) }
 
 // dimensions are the width and height of a tile layer that is not short. Other layers are a row of
 // records.

@@ -3,7 +3,6 @@ package datafile
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"recfs/formats"
@@ -11,12 +10,6 @@ import (
 	"recfs/formats/internal/indexfile"
 	"recfs/formats/internal/rowcount"
 )
-
-// tileRows are the counts of the table tiles.
-type tileRows struct {
-	layers []int // rows of each layer, 0 for one that has no tiles or cannot be read
-	rows   *rowcount.Counter
-}
 
 // tables returns what makes the tables: all layers are decoded once to count the rows of tiles.
 func (t *tree) tables() []columnar.Maker {
@@ -35,13 +28,7 @@ func (t *tree) tables() []columnar.Maker {
 				if err != nil {
 					return columnar.Table{}, err
 				}
-				groups := c.rows.Groups()
-				return columnar.Table{
-					Name: tilesTable, Columns: tilesColumns, Groups: groups,
-					Fill: func(ctx context.Context, b *columnar.Batch, k int) error {
-						return t.fillTiles(ctx, b, groups[k].Skip, c.layers)
-					},
-				}, nil
+				return columnar.NewTable(tilesTable, tilesColumns, c.Groups(), t.fillTiles), nil
 			},
 		},
 	}
@@ -65,32 +52,27 @@ func smallTable(name string, columns []columnar.Column, n int, row func(b *colum
 	})
 }
 
-// fillTiles adds the rows of a group, which begins after skip rows. Layers that end before it are
-// not read.
-func (t *tree) fillTiles(ctx context.Context, b *columnar.Batch, skip int, layers []int) error {
-	first := 0
-	for first < len(layers) && layers[first] <= skip {
-		b.Pass(layers[first])
-		skip -= layers[first]
-		first++
-	}
-	for i := first; i < len(layers) && !b.Full(); i++ {
-		if layers[i] == 0 {
-			continue
-		}
+// fillTiles adds the rows of a group, from those of a layer on. A layer that cannot be read to its
+// end has none.
+func (t *tree) fillTiles(ctx context.Context, b *columnar.Batch, first int) error {
+	for i := first; i < len(t.m.Layers) && !b.Full(); i++ {
 		err := t.layerTiles(ctx, &t.m.Layers[i], func(tiles *Tiles, n int, record []byte) bool {
 			tileRow(b, i, tiles, n, record)
 			return !b.Full()
 		})
-		if err != nil {
+		if err != nil && !isFault(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// layerTiles calls do with each tile of a layer that has a row, until it returns false.
+// layerTiles calls do with each tile of a layer that a grid does not show as a dot, in order, until
+// it returns false.
 func (t *tree) layerTiles(ctx context.Context, l *Layer, do func(tiles *Tiles, n int, record []byte) bool) error {
+	if l.Tiles == nil {
+		return nil
+	}
 	if err := t.r.checkContent(l, nil); err != nil {
 		return err
 	}
@@ -99,54 +81,48 @@ func (t *tree) layerTiles(ctx context.Context, l *Layer, do func(tiles *Tiles, n
 		return err
 	}
 	defer tiles.held.Free()
-	return tiles.cells(ctx, func(n int, record []byte) bool { return do(tiles, n, record) })
+	err = tiles.each(ctx, func(n int, records []byte) error {
+		for record := range slices.Chunk(records, tiles.size) {
+			if !tiles.isDot(record) && !do(tiles, n, record) {
+				return errEnough
+			}
+			n++
+		}
+		return nil
+	})
+	if err == errEnough {
+		return nil
+	}
+	return err
 }
 
-// countTiles decodes all layers to count their rows. One that cannot be read to its end adds none.
-func (t *tree) countTiles(ctx context.Context) (tileRows, error) {
-	c := tileRows{make([]int, len(t.m.Layers)), rowcount.New(tilesColumns)}
-	for i := range c.layers {
-		l := &t.m.Layers[i]
-		if l.Tiles == nil {
-			continue
-		}
-		err := t.layerTiles(ctx, l, func(tiles *Tiles, n int, record []byte) bool {
-			tileRow(c.rows.Batch, i, tiles, n, record)
-			c.rows.EndRow()
-			c.layers[i]++
+// countTiles decodes all layers to count their rows: each layer is a chunk.
+func (t *tree) countTiles(ctx context.Context) (*rowcount.Counter, error) {
+	c := rowcount.New(tilesColumns)
+	for i := range t.m.Layers {
+		err := t.layerTiles(ctx, &t.m.Layers[i], func(tiles *Tiles, n int, record []byte) bool {
+			tileRow(c.Batch, i, tiles, n, record)
+			c.EndRow()
 			return true
 		})
 		if err != nil && !isFault(err) {
-			return c, err
+			return nil, err
 		}
+		c.NextChunk()
 	}
 	return c, nil
 }
 
 // tileRowsName names the limit of data items, too: a layer with a greater one has no rows.
 func (t *tree) tileRowsName(struct{}) string {
-	return fmt.Sprintf("tiles-%d", t.r.MaxData)
+	return fmt.Sprintf("tile-rows-%d", t.r.MaxData)
 }
-
-func (c tileRows) cost() int64 { return c.rows.Cost() + 8*int64(len(c.layers)) }
 
 // codeTileRows is the layout of the counts on disk.
-//
-//	| count | rows of each layer | counter |
-func codeTileRows(c indexfile.Codec, n *tileRows) {
-	indexfile.List(c, &n.layers, 1, func(n *int) { indexfile.Uint(c, n, math.MaxInt32) })
-	rowcount.Code(c, &n.rows, tilesColumns)
-}
+func codeTileRows(c indexfile.Codec, n **rowcount.Counter) { rowcount.Code(c, n, tilesColumns) }
 
-func (t *tree) checkTileRows(_ context.Context, _ struct{}, n tileRows) error {
-	sum := 0
-	for _, rows := range n.layers {
-		sum += rows
-	}
-	for _, g := range n.rows.Groups() {
-		sum -= g.Rows
-	}
-	if len(n.layers) != len(t.m.Layers) || sum != 0 {
+func (t *tree) checkTileRows(_ context.Context, _ struct{}, n *rowcount.Counter) error {
+	if n.Chunks() != len(t.m.Layers)+1 {
 		return formats.ErrOther
 	}
 	return nil

@@ -33,14 +33,7 @@ type Tiles struct {
 // tiles returns the tiles of a layer without their records.
 func (l *Layer) tiles() *Tiles {
 	w, h := l.dimensions()
-	t := &Tiles{Kind: l.Kind, Width: int(w), Height: int(h), size: int(l.recordSize())}
-	switch l.Kind {
-	case KindTele, KindTune, KindSwitch:
-		t.main = 1
-	case KindSpeedup:
-		t.main = 2
-	}
-	return t
+	return &Tiles{Kind: l.Kind, Width: int(w), Height: int(h), size: int(l.recordSize()), main: recordsOf[l.Kind].main}
 }
 
 // length is how many bytes all records take.
@@ -98,24 +91,6 @@ func (t *Tiles) each(ctx context.Context, do func(n int, records []byte) error) 
 		b = records
 	}
 	return nil
-}
-
-// cells calls do with number and record of each tile that a grid does not show as a dot, in order,
-// until do returns false.
-func (t *Tiles) cells(ctx context.Context, do func(n int, record []byte) bool) error {
-	err := t.each(ctx, func(n int, records []byte) error {
-		for record := range slices.Chunk(records, t.size) {
-			if !t.isDot(record) && !do(n, record) {
-				return errEnough
-			}
-			n++
-		}
-		return nil
-	})
-	if err == errEnough {
-		return nil
-	}
-	return err
 }
 
 // isDot reports whether a grid shows a tile as a dot.

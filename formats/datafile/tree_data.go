@@ -8,6 +8,7 @@ import (
 
 	"recfs/cache"
 	"recfs/formats"
+	"recfs/formats/internal/rowcount"
 	"recfs/formats/views"
 	"recfs/nodes"
 )
@@ -22,7 +23,7 @@ type tree struct {
 	data   *cache.Memo[int, []byte]       // contents of data items
 	sound  *cache.Memo[int, int64]        // of those that can be read to their ends: tiles that they make as run lengths
 	dirs   *cache.Memo[string, nodes.Dir] // by name
-	counts *views.Kept[struct{}, tileRows]
+	counts *views.Kept[struct{}, *rowcount.Counter]
 	large  int64 // from which size on data is not held in memory
 }
 
@@ -48,8 +49,8 @@ func newTree(rec formats.Recording, c *cache.Cache) *tree {
 		dirs:  cache.NewMemo[string, nodes.Dir](c, nil),
 		large: max(minLarge, c.Budget()/8),
 	}
-	t.counts = views.NewKept(formatName, rec, c, views.Kept[struct{}, tileRows]{
-		Name: t.tileRowsName, Code: codeTileRows, Cost: tileRows.cost, Check: t.checkTileRows,
+	t.counts = views.NewKept(formatName, rec, c, views.Kept[struct{}, *rowcount.Counter]{
+		Name: t.tileRowsName, Code: codeTileRows, Cost: (*rowcount.Counter).Cost, Check: t.checkTileRows,
 	})
 	return t
 }

@@ -56,8 +56,14 @@ func (c *Counter) added(rows int) {
 
 // EndChunk ends a chunk of the format, and with it a group that has rows enough.
 func (c *Counter) EndChunk() {
-	c.chunk, c.rows = c.chunk+1, 0
-	if c.Rows() == 0 || c.Rows() >= columnar.GroupRows {
+	if c.NextChunk(); c.Rows() >= columnar.GroupRows {
+		c.cut(0)
+	}
+}
+
+// NextChunk ends a chunk within a group, unless that has no rows yet.
+func (c *Counter) NextChunk() {
+	if c.chunk, c.rows = c.chunk+1, 0; c.Rows() == 0 {
 		c.cut(0)
 	}
 }
