@@ -29,16 +29,11 @@ func (o *Image) variant() int32 {
 	return *o.Variant
 }
 
+// variantNames are the variants that are known.
+var variantNames = map[int32]string{variantRGB: "RGB", variantRGBA: "RGBA"}
+
 // format is the name of the variant.
-func (o *Image) format() string {
-	switch o.variant() {
-	case variantRGB:
-		return "RGB"
-	case variantRGBA:
-		return "RGBA"
-	}
-	return "unknown"
-}
+func (o *Image) format() string { return cmp.Or(variantNames[o.variant()], "unknown") }
 
 // pixels are those of an embedded image, without what is stored.
 func (o *Image) pixels() *Tiles {
@@ -56,7 +51,7 @@ func (r *Reader) checkImage(o *Image, name string, faulty map[int32]bool) error 
 	if err := r.checkRef(o.Data, offset, "image "+itoa(o.Index)); err != nil {
 		return err
 	}
-	if v := o.variant(); v != variantRGB && v != variantRGBA {
+	if v := o.variant(); variantNames[v] == "" {
 		return fault("image_format", offset, "image %d %.80q has variant %d", o.Index, name, v)
 	}
 	there, pixels := r.Data[o.Data].Size, int64(o.Width)*int64(o.Height) // their bytes may be too many for an int64

@@ -11,7 +11,8 @@ import (
 type painting struct {
 	*pictures
 	canvas  *canvas
-	first   int // the group of the first tile layer
+	layers  []*Layer // of tiles
+	first   int      // the group of the first of them
 	atlases map[int32]atlas
 	open    map[int]*rows // layers that are read on from band to band
 	damaged map[int]bool
@@ -33,31 +34,29 @@ func (p *pictures) preview(ctx context.Context) (*raster, error) {
 	game.held.Free()
 	w, h := p.m.Game.dimensions()
 	s := previewScale(w, h)
-	size, band := w*h*s*s*bytesPerPixel, min(maxBand, p.large)
+	size, band, layers := w*h*s*s*bytesPerPixel, min(maxBand, p.large), p.m.previewed()
 	made := bandSize(w, h, band) + int64(min(maxAtlases, len(p.m.Images)+1)+1)*atlasBytes(s)
-	if err := formats.Claim(ctx, made+pngMemory(size/pngRatio)+p.openStreams()); err != nil {
+	if err := formats.Claim(ctx, made+pngMemory(size/pngRatio)+p.openStreams(layers)); err != nil {
 		return nil, err
 	}
 	if _, err := formats.Charge(ctx, made); err != nil {
 		return nil, err
 	}
 	d := &painting{
-		pictures: p, canvas: newCanvas(int(w), int(h), int(band)), first: len(p.m.Groups),
+		pictures: p, canvas: newCanvas(int(w), int(h), int(band)), layers: layers, first: len(p.m.Groups),
 		atlases: map[int32]atlas{}, open: map[int]*rows{}, damaged: map[int]bool{},
 	}
-	for i := range p.m.Layers {
-		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) {
-			d.first = min(d.first, l.Group)
-		}
+	for _, l := range layers {
+		d.first = min(d.first, l.Group)
 	}
 	return d.canvas.raster(d.paint), nil
 }
 
 // openStreams is about what the layers take that are read on from band to band.
-func (p *pictures) openStreams() int64 {
+func (p *pictures) openStreams(layers []*Layer) int64 {
 	n := 0
-	for i := range p.m.Layers {
-		if l := &p.m.Layers[i]; p.m.inPreview(l, p.m.Game.Group) && p.r.checkContent(l, nil) == nil && p.many(l.tiles(), int(*l.Data)) {
+	for _, l := range layers {
+		if p.r.checkContent(l, nil) == nil && p.many(l.tiles(), int(*l.Data)) {
 			n++
 		}
 	}
@@ -75,11 +74,9 @@ func (d *painting) paint(ctx context.Context) error {
 			}
 		}
 	}
-	for i := range d.m.Layers {
-		if l := &d.m.Layers[i]; d.m.inPreview(l, d.m.Game.Group) {
-			if err := d.layer(ctx, l, func() error { return d.drawTiles(ctx, l) }); err != nil {
-				return err
-			}
+	for _, l := range d.layers {
+		if err := d.layer(ctx, l, func() error { return d.drawTiles(ctx, l) }); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -106,15 +106,21 @@ type atlas []pixel
 // atlasBytes is how much memory an atlas takes.
 func atlasBytes(scale int64) int64 { return 16 * atlasSide * atlasSide * scale * scale }
 
-// inPreview reports whether a layer is drawn: plain tiles that move with the game layer. game is
-// the group of the game layer.
-func (m *Map) inPreview(l *Layer, game int) bool {
-	if l.Kind != KindTiles || l.Group == noGroup {
-		return false
+// previewed returns the layers that a preview shows besides its sky: plain tiles that move with the
+// game layer.
+func (m *Map) previewed() (list []*Layer) {
+	for i := range m.Layers {
+		l := &m.Layers[i]
+		if l.Kind != KindTiles || l.Group == noGroup {
+			continue
+		}
+		g := &m.Groups[l.Group]
+		still := g.Parallax == [2]int32{100, 100} && g.Offset == [2]int32{}
+		if l.Group == m.Game.Group || still && (g.Clip == nil || !g.Clip.Use) {
+			list = append(list, l)
+		}
 	}
-	g := &m.Groups[l.Group]
-	still := g.Parallax == [2]int32{100, 100} && g.Offset == [2]int32{}
-	return l.Group == game || still && (g.Clip == nil || !g.Clip.Use)
+	return list
 }
 
 // plainAtlas is the atlas of a layer without an image, or with one that is known by name alone.
