@@ -1,7 +1,7 @@
 package remote
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -260,34 +260,35 @@ type pageName struct {
 	size int64
 }
 
+// maxTag is how many bytes a tag of HTML may have, or text between two.
+const maxTag = 4 << 20
+
 // readFolder reads the page of a folder: HTML, JSON as of nginx, or the lines of recfs.
-func readFolder(resp *http.Response, at *url.URL) ([]pageName, error) {
+func readFolder(resp *http.Response, at *url.URL) (names []pageName, err error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	body := &io.LimitedReader{R: resp.Body, N: maxFolderPage}
-	var names []pageName
-	var err error
 	switch kind {
 	case "text/html", "application/xhtml+xml":
 		names, err = readLinks(body, at)
-	case "application/json":
-		names, err = readNginx(body)
-	case "application/x-ndjson":
-		names, err = readLines(body)
+	case "application/json", "application/x-ndjson":
+		names, err = readNames(body, kind == "application/json")
 	default:
 		return nil, strange(at.String(), "not a folder (%s)", kind)
 	}
-	if body.N <= 0 {
+	switch {
+	case body.N <= 0, errors.Is(err, html.ErrBufferExceeded):
 		return nil, strange(at.String(), "the page of the folder is too long")
-	}
-	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax {
+	case err != nil: // unless the connection failed, which is told in its place
 		return nil, strange(at.String(), "the page of the folder is no JSON")
 	}
-	return names, err
+	return names, nil
 }
 
 // readLinks reads the links of a page of HTML that lead to what lies directly in the folder.
 func readLinks(body io.Reader, at *url.URL) (names []pageName, err error) {
-	for z := html.NewTokenizer(body); ; {
+	z := html.NewTokenizer(body)
+	z.SetMaxBuf(maxTag)
+	for {
 		switch z.Next() {
 		case html.ErrorToken:
 			if errors.Is(z.Err(), io.EOF) {
@@ -322,46 +323,37 @@ func linkName(at *url.URL, href string) (n pageName, ok bool) {
 	return n, ok && isName(n.name)
 }
 
-// readNginx reads what autoindex_format json of nginx makes.
-func readNginx(body io.Reader) ([]pageName, error) {
-	var list []struct{ Name, Type string }
-	if err := json.NewDecoder(body).Decode(&list); err != nil {
-		return nil, err
-	}
-	names := make([]pageName, 0, len(list))
-	for _, it := range list {
-		size := int64(sizeUnknown)
-		if it.Type == "directory" {
-			size = sizeFolder
+// readNames reads the lines of JSON that recfs serve makes of a folder, or the array of
+// autoindex_format json of nginx.
+func readNames(body io.Reader, isArray bool) (names []pageName, err error) {
+	d := json.NewDecoder(body)
+	if isArray {
+		if begin, err := d.Token(); err != nil || begin != json.Delim('[') {
+			return nil, cmp.Or(err, io.ErrUnexpectedEOF)
 		}
-		names = append(names, pageName{name: it.Name, size: size})
 	}
-	return names, nil
-}
-
-// readLines reads the lines of JSON that recfs serve makes of a folder.
-func readLines(body io.Reader) (names []pageName, err error) {
-	for lines := bufio.NewScanner(body); ; {
-		if !lines.Scan() {
-			return names, lines.Err()
-		}
+	for !isArray || d.More() {
 		var it struct {
 			Name    string
 			NameHex string `json:"name_hex"`
 			Type    string
 		}
-		if err := json.Unmarshal(lines.Bytes(), &it); err != nil {
+		if err := d.Decode(&it); err == io.EOF && !isArray {
+			return names, nil
+		} else if err != nil {
 			return nil, err
 		}
 		if raw, err := hex.DecodeString(it.NameHex); err == nil && it.NameHex != "" {
 			it.Name = string(raw)
 		}
 		n := pageName{name: it.Name, size: sizeUnknown}
-		if it.Type == "dir" {
+		if it.Type == "dir" || it.Type == "directory" {
 			n.size = sizeFolder
 		}
 		names = append(names, n)
 	}
+	_, err = d.Token() // the end of the array
+	return names, err
 }
 
 // httpTime is a time as headers have it.

@@ -190,6 +190,35 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestBadPages asks once for a page that is none, or has a tag or a name that nobody writes.
+func TestBadPages(t *testing.T) {
+	for name, tt := range map[string]struct{ kind, body, want string }{
+		"no array":    {"application/json", `{"name":"x"}`, "no JSON"},
+		"no end":      {"application/json", `[{"name":"x"}`, "no JSON"},
+		"no string":   {"application/json", `[{"name":5}]`, "no JSON"},
+		"deep":        {"application/json", `[{"type":` + strings.Repeat("[", 100_000), "no JSON"},
+		"line is cut": {"application/x-ndjson", `{"name":"x"}` + "\n" + `{"na`, "no JSON"},
+		"no name":     {"application/x-ndjson", `{"name":[]}`, "no JSON"},
+		"long tag":    {"text/html", `<a href="` + strings.Repeat("x", 5<<20) + `">`, "too long"},
+	} {
+		tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", tt.kind)
+			_, _ = io.WriteString(w, tt.body)
+		}))
+		if _, err := tree.List(t.Context(), "."); !errors.Is(err, nodes.ErrRemote) || !strings.Contains(fmt.Sprint(err), tt.want) || tree.s.List.Load() != 1 {
+			t.Errorf("%s: %v, asked %d times", name, err, tree.s.List.Load())
+		}
+	}
+	long := fmt.Sprintf(`{"name":"%s"}`+"\n"+`{"name":"x"}`+"\n", strings.Repeat("x", 100_000))
+	tree := openSite(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		_, _ = io.WriteString(w, long)
+	}))
+	if diff := cmp.Diff([]string{"x"}, listNames(t, tree, ".")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestServersPages reads pages that servers made of one folder: Apache 2.4, Caddy 2.6, nginx 1.22
 // and Python 3.11.
 func TestServersPages(t *testing.T) {
