@@ -58,12 +58,12 @@ func about(ctx context.Context, t *Tree, q *Query) (any, error) {
 	return answer.short()
 }
 
-// short returns the JSON of an answer, with fewer marks if that is too long.
+// short returns an answer with fewer marks if its JSON is too long.
 func (a aboutAnswer) short() (any, error) {
 	for {
 		body, err := encode(a)
 		if n := len(a.Marks); err != nil || len(body) <= maxAbout || n == 0 {
-			return encoded(body), err
+			return a, err
 		}
 		fewer := *a.About
 		fewer.Marks = play.Spread(len(a.Marks), len(a.Marks)*3/4, func(i int) play.Mark { return a.Marks[i] })

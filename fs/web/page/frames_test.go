@@ -9,9 +9,9 @@ import (
 	"recfs/nodes/play"
 )
 
-// TestEncodeBlock holds the JSON of a block to the keys, differences and runs of
+// TestBlock holds the JSON of a block to the keys, differences and runs of
 // docs/tree/page.md section 3.
-func TestEncodeBlock(t *testing.T) {
+func TestBlock(t *testing.T) {
 	lost := []string(nil)
 	b := &play.Block{
 		First: 4, Frames: 3,
@@ -30,7 +30,10 @@ func TestEncodeBlock(t *testing.T) {
 		`"ticks":[4,5,6],"turns":[1,1,2],"screens":[["@","-"],[null,"|"],null],"plain":[null,["é"],[null]]}`
 	for _, told := range []bool{false, true} {
 		text := map[bool]string{false: "/load …", true: "/load x"}[told]
-		got := encodeBlock(b, 9, 2, told)
+		got, err := encode(answerBlock(b, 9, 2, told))
+		if err != nil {
+			t.Fatal(err)
+		}
 		var one, two any
 		if err := json.Unmarshal(got, &one); err != nil {
 			t.Fatalf("%v in %s", err, got)
