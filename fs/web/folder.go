@@ -250,6 +250,9 @@ func (t *tree) items(ctx context.Context, w *reply, p excerpt, sizes bool, visit
 			return err
 		}
 		for _, it := range batch {
+			if err := w.turn.take(ctx); err != nil { // a visit may send, and the next one look at its entry
+				return err
+			}
 			if err := visit(it); err != nil {
 				return err
 			}

@@ -63,9 +63,9 @@ func (w *reply) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	w.send()
+	w.turn.leave()
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
-	w.turn.wrote(n)
 	return n, err
 }
 
@@ -73,8 +73,8 @@ func (w *reply) Write(p []byte) (int, error) {
 func (w *reply) ReadFrom(src io.Reader) (n int64, err error) {
 	buffer := buffers.Get().(*[]byte)
 	defer func() { buffers.Put(buffer) }()
-	for {
-		if !w.turn.held.Load() {
+	for all, ok := src.(*io.LimitedReader); !ok || all.N > 0; { // its end takes no turn
+		if !w.turn.held {
 			buffers.Put(buffer) // many may wait
 			w.err = w.turn.take(w.request.Context())
 			buffer = buffers.Get().(*[]byte)
@@ -98,6 +98,7 @@ func (w *reply) ReadFrom(src io.Reader) (n int64, err error) {
 			return n, err
 		}
 	}
+	return n, nil
 }
 
 // ofContent are the headers that tell of what was not sent in the end.

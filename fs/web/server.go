@@ -191,9 +191,6 @@ func (e *endpoint) run(w *reply, r *http.Request) (err error) {
 		return err
 	}
 	defer w.turn.leave()
-	if c := connOf(r); c != nil {
-		c.turn.Store(w.turn)
-	}
 	return e.handle(w, r)
 }
 

@@ -32,7 +32,7 @@ func (t *turns) begin(ctx context.Context) (*turn, error) {
 	mine := &turn{all: t}
 	select {
 	case t.work <- struct{}{}:
-		mine.held.Store(true)
+		mine.held = true
 		return mine, nil
 	default:
 	}
@@ -45,55 +45,36 @@ func (t *turns) begin(ctx context.Context) (*turn, error) {
 	return mine, mine.take(ctx)
 }
 
-// A turn is that of one request, which has none while its client takes its time with what was made,
-// and lets others in between after each turnSize.
+// A turn is that of one request, which has none while its client takes what was made.
 type turn struct {
 	all  *turns
-	held atomic.Bool
-	sent int // bytes since it was taken
+	held bool
 }
-
-const turnSize = 1 << 20
 
 // take waits for a turn, unless the request has it.
 func (t *turn) take(ctx context.Context) error {
-	if t.held.Load() {
+	if t.held {
 		return nil
 	}
 	select {
 	case t.all.work <- struct{}{}:
-		t.sent = 0
-		t.held.Store(true)
+		t.held = true
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// isHeld reports whether a request has its turn.
-func (t *turn) isHeld() bool { return t != nil && t.held.Load() }
-
 // leave ends a turn.
 func (t *turn) leave() {
-	if t != nil && t.held.CompareAndSwap(true, false) {
+	if t != nil && t.held {
+		t.held = false
 		<-t.all.work
-	}
-}
-
-// wrote is called after n bytes were written.
-func (t *turn) wrote(n int) {
-	if t == nil {
-		return
-	}
-	if t.sent += n; t.sent >= turnSize {
-		t.sent = 0
-		t.leave()
 	}
 }
 
 const (
 	stallTimeout = 60 * time.Second // how long a client may take no byte of a reply
-	slowWrite    = 20 * time.Millisecond
 
 	smallReply = 16 << 10 // bytes of one that is sent at once, with its header
 )
@@ -120,7 +101,6 @@ func (l limitedListener) Accept() (net.Conn, error) {
 type limitedConn struct {
 	net.Conn
 	leave func()
-	turn  atomic.Pointer[turn] // of the request that is answered; it ends while the client is slow
 
 	mu   sync.Mutex    // TLS writes for those who read, too
 	held *bytes.Buffer // what is not sent yet; nil: nothing is kept
@@ -186,22 +166,12 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 
 // send gives p to the client.
 func (c *limitedConn) send(p []byte) (n int, err error) {
-	wait := stallTimeout
-	if c.turn.Load().isHeld() {
-		wait = slowWrite
-	}
-	for ; ; wait = stallTimeout {
-		if err := c.SetWriteDeadline(time.Now().Add(wait)); err != nil {
+	for {
+		if err := c.SetWriteDeadline(time.Now().Add(stallTimeout)); err != nil {
 			return n, err
 		}
 		taken, err := c.Conn.Write(p[n:])
-		n += taken
-		switch {
-		case !errors.Is(err, os.ErrDeadlineExceeded):
-			return n, err
-		case wait == slowWrite:
-			c.turn.Load().leave()
-		case taken == 0:
+		if n += taken; taken == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}
 	}

@@ -408,7 +408,7 @@ func TestTurns(t *testing.T) {
 	}
 	all.waiting.Store(0)
 	first.leave()
-	if second, err := all.begin(t.Context()); err != nil || !second.held.Load() {
+	if second, err := all.begin(t.Context()); err != nil || !second.held {
 		t.Errorf("the next one: %v", err)
 	}
 }
