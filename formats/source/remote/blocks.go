@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -281,15 +282,22 @@ func (s *Server) judge(o object, off, n int64, resp *http.Response) (whole bool,
 		}
 		return false, strange(url, "the answer is all of the object, and not the part that was asked for")
 	}
-	place, size, _ := strings.Cut(strings.TrimPrefix(resp.Header.Get("Content-Range"), "bytes "), "/")
-	first, last, _ := strings.Cut(place, "-")
-	a, errA := strconv.ParseInt(first, 10, 64)
-	z, errZ := strconv.ParseInt(last, 10, 64)
-	if total, err := strconv.ParseInt(size, 10, 64); err == nil && total != o.size {
+	place, total := contentRange(resp)
+	switch want := fmt.Sprintf("%d-%d", off, off+n-1); {
+	case total >= 0 && total != o.size:
 		return false, stale(url)
-	}
-	if errA != nil || errZ != nil || a != off || z != off+n-1 {
-		return false, strange(url, "the answer has bytes %q, and not %d-%d", place, off, off+n-1)
+	case place != want:
+		return false, strange(url, "the answer has bytes %q, and not %s", place, want)
 	}
 	return false, nil
+}
+
+// contentRange returns which bytes an answer has, "FIRST-LAST", and of how many; -1: it does not
+// say.
+func contentRange(resp *http.Response) (place string, total int64) {
+	place, size, _ := strings.Cut(strings.TrimPrefix(resp.Header.Get("Content-Range"), "bytes "), "/")
+	if n, err := strconv.ParseUint(size, 10, 63); err == nil {
+		return place, int64(n)
+	}
+	return place, -1
 }

@@ -129,32 +129,39 @@ func netrcLogin(u *url.URL, log *slog.Logger) *url.Userinfo {
 	return login
 }
 
-// parseNetrc returns who the user is at a host, by the first entry of its machine or of default.
+// parseNetrc returns who the user is at a host, by the first entry of its machine or of default. A
+// word that begins with # where an entry could go on makes the rest of its line a comment.
 func parseNetrc(text, host string) *url.Userinfo {
 	logins := map[string]*url.Userinfo{}
 	var machine, user, secret string
+	var next *string // what the next word is
 	take := func() {
-		if logins[machine] == nil {
+		if logins[machine] == nil && next == nil {
 			logins[machine] = url.UserPassword(user, secret)
 		}
 		user, secret = "", ""
 	}
-	words := append(strings.Fields(text), "")
-	for i := 0; i+1 < len(words); i++ {
-		switch next := words[i+1]; words[i] {
-		case "machine":
-			take()
-			machine = next
-			i++
-		case "default":
-			take()
-			machine = "default"
-		case "login":
-			user = next
-			i++
-		case "password":
-			secret = next
-			i++
+	for line := range strings.Lines(text) {
+		for _, word := range strings.Fields(line) {
+			if next != nil {
+				*next, next = word, nil
+				continue
+			}
+			if word[0] == '#' {
+				break
+			}
+			switch word {
+			case "machine":
+				take()
+				next = &machine
+			case "default":
+				take()
+				machine = "default"
+			case "login":
+				next = &user
+			case "password":
+				next = &secret
+			}
 		}
 	}
 	take()

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -190,11 +189,8 @@ func lengthOf(resp *http.Response) int64 {
 	if resp.StatusCode != http.StatusPartialContent {
 		return resp.ContentLength
 	}
-	_, all, _ := strings.Cut(resp.Header.Get("Content-Range"), "/")
-	if n, err := strconv.ParseInt(all, 10, 64); err == nil && n >= 0 {
-		return n
-	}
-	return -1
+	_, length := contentRange(resp)
+	return length
 }
 
 // page implements protocol: a page of a folder is what the server makes for people, or lines of

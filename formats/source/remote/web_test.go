@@ -434,6 +434,9 @@ func TestNetrc(t *testing.T) {
 	if got := parseNetrc("default login d machine a login u password p machine a login v password q", "a").String(); got != "u:p" {
 		t.Errorf("of two entries of a machine the first one counts, not %s", got)
 	}
+	if got := parseNetrc("# machine a login u password p\nmachine a # of May: login w\nlogin v password #q # login x\n", "a").String(); got != "v:%23q" {
+		t.Errorf("comments count: %s", got)
+	}
 	if got := parseNetrc("machine a login", "x"); got != nil {
 		t.Errorf("%v", got)
 	}
