@@ -25,6 +25,22 @@ func FuzzReadPage(f *testing.F) {
 	})
 }
 
+// TestXMLBomb takes no memory for elements that no listing has.
+func TestXMLBomb(t *testing.T) {
+	for name, body := range map[string]string{
+		"deep": "<ListBucketResult>" + strings.Repeat("<x>", 1_000_000), "many": "<ListBucketResult>" + strings.Repeat("<Contents/>", 300_000),
+	} {
+		n := testing.AllocsPerRun(1, func() {
+			if _, err := readPage("s3://b", strings.NewReader(body)); err == nil {
+				t.Errorf("%s: it is a listing", name)
+			}
+		})
+		if n > 10*2*maxKeys {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
 func FuzzReadFolder(f *testing.F) {
 	f.Add("text/html", `<a href="x.map">x</a><a href="sub/">s</a><a href="../">up</a>`)
 	f.Add("application/json", `[{"name":"x","type":"file"}]`)

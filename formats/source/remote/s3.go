@@ -23,6 +23,7 @@ import (
 const (
 	maxPage     = 4 << 20 // bytes of a page of a listing
 	maxKeys     = 10_000  // in a page: servers give 1,000
+	maxDepth    = 10      // of its elements
 	maxRefusal  = 64 << 10
 	maxSize     = 1 << 50        // bytes of an object that anybody could have
 	singleKeys  = "50"           // that begin as the one that is looked up
@@ -172,7 +173,7 @@ func (b *bucket) list(ctx context.Context, query url.Values) (*listResult, error
 // readPage reads a page of a listing.
 func readPage(at string, body io.Reader) (*listResult, error) {
 	r := &listResult{}
-	if err := xml.NewDecoder(io.LimitReader(body, maxPage)).Decode(r); err != nil {
+	if err := xml.NewTokenDecoder(&plainXML{Decoder: xml.NewDecoder(io.LimitReader(body, maxPage))}).Decode(r); err != nil {
 		return nil, strange(at, "the answer is no listing")
 	}
 	if len(r.Contents)+len(r.CommonPrefixes) > maxKeys || r.IsTruncated && r.NextContinuationToken == "" {
@@ -190,6 +191,30 @@ func readPage(at string, body io.Reader) (*listResult, error) {
 		*p = decodeKey(*p, r.EncodingType)
 	}
 	return r, nil
+}
+
+// A plainXML reads XML that has no more elements in its root, and none deeper, than a listing has.
+// The elements of a page of nothing else take forty times its bytes of memory.
+type plainXML struct {
+	*xml.Decoder
+	depth, inRoot int
+}
+
+// Token implements xml.TokenReader.
+func (p *plainXML) Token() (xml.Token, error) {
+	t, err := p.RawToken()
+	switch t.(type) {
+	case xml.StartElement:
+		if p.depth++; p.depth == 2 {
+			p.inRoot++
+		}
+	case xml.EndElement:
+		p.depth--
+	}
+	if p.depth > maxDepth || p.inRoot > 2*maxKeys {
+		return nil, errors.New("too many elements")
+	}
+	return t, err
 }
 
 func decodeKey(key, encoding string) string {

@@ -257,7 +257,7 @@ type pageName struct {
 }
 
 // maxTag is how many bytes a tag of HTML may have, or text between two.
-const maxTag = 4 << 20
+const maxTag = 1 << 20
 
 // readFolder reads the page of a folder: HTML, JSON as of nginx, or the lines of recfs.
 func readFolder(resp *http.Response, at *url.URL) (names []pageName, err error) {
