@@ -197,20 +197,15 @@ func runTree(flags *pflag.FlagSet) runFunc {
 		e.far = func() string { return count(t.dirs+t.files, "entry", "entries") + " drawn" + fromStart }
 		for _, name := range args {
 			entry, err := a.resolve(ctx, name)
-			switch {
-			case err != nil:
+			if err != nil {
 				t.fail(name, err)
-			case e.asJSON:
-				entry.Name = name
-				t.element(ctx, name, entry, 1)
-				fmt.Fprintln(t.stdout)
-			default:
-				t.tree(ctx, name, entry)
+				continue
 			}
+			entry.Name = name
+			t.element(ctx, name, entry, "", "", 1)
+			t.put("\n", "")
 		}
-		if !e.asJSON {
-			fmt.Fprintf(t.stdout, "\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
-		}
+		t.put("", fmt.Sprintf("\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files")))
 		return flush()
 	})
 }
@@ -222,33 +217,42 @@ type treePrinter struct {
 	dirs, files int
 }
 
-// tree draws the tree of e, which is called name.
-func (t *treePrinter) tree(ctx context.Context, name string, e nodes.Entry) {
-	fmt.Fprintln(t.stdout, t.colors.name(e.Type(), printable(name)))
-	if e.Dir == nil {
+// element prints e, whose path is at, as a line that begins with branch or as JSON, and then what
+// it holds, each line after indent.
+func (t *treePrinter) element(ctx context.Context, at string, e nodes.Entry, branch, indent string, level int) {
+	if e.Type() != iofs.ModeDir {
 		t.files++
+	} else if level > 1 || t.asJSON {
+		t.dirs++
 	}
-	t.below(ctx, name, e, "", 1)
+	if t.asJSON {
+		var b bytes.Buffer
+		_ = writeJSON(&b, treeLine{Name: e.Name, NameHex: formats.HexOf(e.Name), Type: typeName(e), Target: e.Link}) // into memory, of plain values
+		t.stdout.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
+	} else {
+		fmt.Fprintln(t.stdout, branch+t.shown(e, printable))
+	}
+	if e.Dir != nil && (t.depth == 0 || level <= t.depth) {
+		t.put(`,"contents":[`, "")
+		t.children(ctx, at, e, func(at string, child nodes.Entry, last bool) {
+			branch, bar, more := "├── ", "│   ", ","
+			if last {
+				branch, bar, more = "└── ", "    ", ""
+			}
+			t.element(ctx, at, child, indent+branch, indent+bar, level+1)
+			t.put(more, "")
+		})
+		t.put("]", "")
+	}
+	t.put("}", "")
 }
 
-// below draws what e holds, each line after indent.
-func (t *treePrinter) below(ctx context.Context, name string, e nodes.Entry, indent string, level int) {
-	if !t.opens(e, level) {
-		return
+// put prints a piece of what is drawn, with --json one of JSON.
+func (t *treePrinter) put(json, text string) {
+	if t.asJSON {
+		text = json
 	}
-	t.children(ctx, name, e, func(at string, child nodes.Entry, last bool) {
-		branch, bar := "├── ", "│   "
-		if last {
-			branch, bar = "└── ", "    "
-		}
-		t.line(indent+branch, child)
-		t.below(ctx, at, child, indent+bar, level+1)
-	})
-}
-
-// opens reports whether what e holds is printed.
-func (t *treePrinter) opens(e nodes.Entry, level int) bool {
-	return e.Dir != nil && (t.depth == 0 || level <= t.depth)
+	_ = t.tell(text)
 }
 
 // children calls draw for each entry in e, which is called name, when the next one is known: the
@@ -273,19 +277,6 @@ func (t *treePrinter) children(ctx context.Context, name string, e nodes.Entry, 
 	flush(true)
 }
 
-func (t *treePrinter) line(before string, e nodes.Entry) {
-	t.count(e)
-	fmt.Fprintln(t.stdout, before+t.shown(e, printable))
-}
-
-func (t *treePrinter) count(e nodes.Entry) {
-	if e.Type() == iofs.ModeDir {
-		t.dirs++
-	} else {
-		t.files++
-	}
-}
-
 // A treeLine is an element of what tree --json prints. A directory also has contents, the elements
 // in it, unless it lies too deep to be looked into.
 type treeLine struct {
@@ -293,23 +284,4 @@ type treeLine struct {
 	NameHex string `json:"name_hex,omitempty"` // if the name is not UTF-8
 	Type    string `json:"type"`               // file, directory or link
 	Target  string `json:"target,omitempty"`   // of a link
-}
-
-// element writes e as JSON, at is its path.
-func (t *treePrinter) element(ctx context.Context, at string, e nodes.Entry, level int) {
-	t.count(e)
-	var b bytes.Buffer
-	_ = writeJSON(&b, treeLine{Name: e.Name, NameHex: formats.HexOf(e.Name), Type: typeName(e), Target: e.Link}) // into memory, of plain values
-	t.stdout.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
-	if t.opens(e, level) {
-		fmt.Fprint(t.stdout, `,"contents":[`)
-		t.children(ctx, at, e, func(at string, child nodes.Entry, last bool) {
-			t.element(ctx, at, child, level+1)
-			if !last {
-				fmt.Fprint(t.stdout, ",")
-			}
-		})
-		fmt.Fprint(t.stdout, "]")
-	}
-	fmt.Fprint(t.stdout, "}")
 }
