@@ -56,8 +56,10 @@ func Source(path string) (source, at string, ok bool) {
 }
 
 // Shows returns where in dir, or below it, a part of source is mounted under another name, "" if
-// none is. Both are absolute and have no symbolic links.
+// none is. Both have no symbolic links.
 func Shows(dir, source string) string {
+	dir, _ = filepath.Abs(dir)
+	source, _ = filepath.Abs(source)
 	var below, parts []mountedFS // of dir and of source, dir and source themselves first
 	for m := range mountinfo {
 		below, parts = m.within(dir, below), m.within(source, parts)

@@ -90,7 +90,7 @@ func TestArgumentsShareTheirSource(t *testing.T) {
 		before := read
 		entry, err := a.resolve(t.Context(), filepath.Join(name, fmt.Sprintf("%d.hcrp", i), "header.json"))
 		if err == nil {
-			err = copyFile(context.Background(), io.Discard, entry.File)
+			_, err = copyFile(context.Background(), io.Discard, entry.File)
 		}
 		if err != nil {
 			t.Fatal(err)

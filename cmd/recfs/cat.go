@@ -29,7 +29,7 @@ func runCat(flags *pflag.FlagSet) runFunc {
 			case entry.File == nil:
 				err = errors.New("is a directory; recfs ls lists it")
 			default:
-				err = copyFile(ctx, e.stdout, entry.File)
+				_, err = copyFile(ctx, e.stdout, entry.File)
 			}
 			if err != nil {
 				e.fail(name, err)

@@ -151,11 +151,7 @@ func (c *checker) recording(ctx context.Context, f found) []problem {
 
 // read reads a file to its end, and returns how long it is.
 func (c *checker) read(ctx context.Context, file nodes.File) (n int64, err error) {
-	content, err := file.Open(ctx)
-	if err == nil {
-		n, err = copyContent(ctx, io.Discard, content)
-		nodes.CloseContent(content)
-	}
+	n, err = copyFile(ctx, io.Discard, file)
 	c.meter.file()
 	c.mu.Lock()
 	defer c.mu.Unlock()

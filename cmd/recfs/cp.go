@@ -54,7 +54,7 @@ func runCp(flags *pflag.FlagSet) runFunc {
 		}
 		c := copier{
 			env: e, archive: a, parents: *parents,
-			recursive: *recursive || *archived, preserve: *preserve || *archived, copies: map[string]string{},
+			recursive: *recursive || *archived, preserve: *preserve || *archived, copies: map[string]string{}, swept: map[string]bool{},
 		}
 		e.far = func() string {
 			return fmt.Sprintf("%s, %s copied, and none half; another run copies all again", c.meter.far(), count(c.meter.files, "file", "files"))
@@ -68,7 +68,7 @@ func runCp(flags *pflag.FlagSet) runFunc {
 				if *parents {
 					target = filepath.Join(dest, filepath.Join(string(filepath.Separator), name)) // no ".." leads out of it
 				}
-				if err := c.source(ctx, a, name, target); err != nil {
+				if err := c.source(ctx, name, target); err != nil {
 					c.fail(name, err)
 				}
 			}
@@ -77,8 +77,8 @@ func runCp(flags *pflag.FlagSet) runFunc {
 }
 
 // source copies what an argument names to target, unless it cannot be copied there.
-func (c *copier) source(ctx context.Context, a *archive, name, target string) error {
-	entry, err := a.resolve(ctx, name)
+func (c *copier) source(ctx context.Context, name, target string) error {
+	entry, err := c.archive.resolve(ctx, name)
 	if err == nil && entry.Dir != nil && !c.recursive {
 		err = errors.New("is a directory; -r copies it")
 	}
@@ -88,8 +88,11 @@ func (c *copier) source(ctx context.Context, a *archive, name, target string) er
 	if err == nil {
 		err = checkTarget(name, target)
 	}
-	if err == nil && entry.Dir != nil {
-		err = checkMounted(name, target)
+	source, real, failed := placesOf(name, target)
+	if err = cmp.Or(err, failed); err == nil && source != "" && entry.Dir != nil {
+		if at := fs.Shows(real, source); at != "" {
+			err = fmt.Errorf("%s is the source, or lies in it", at)
+		}
 	}
 	if first, ok := c.copies[target]; ok && err == nil {
 		err = fmt.Errorf("%s is the copy of %s already; --parents keeps both", target, first)
@@ -98,53 +101,34 @@ func (c *copier) source(ctx context.Context, a *archive, name, target string) er
 		return err
 	}
 	c.copies[target] = name
-	if at, _, err := splitPath(sourceOf(name)); err == nil && !remote.IsURL(name) {
-		c.from, _ = os.Stat(at)
-	}
+	c.from, _ = os.Stat(source)
 	return c.copyTo(ctx, name, entry, target)
+}
+
+// placesOf is where the source of name lies on disk, "" if that is a server, and where target leads
+// to.
+func placesOf(name, target string) (source, real string, err error) {
+	if remote.IsURL(name) {
+		return "", target, nil
+	}
+	if source, _, err = splitPath(sourceOf(name)); err == nil {
+		source, err = filepath.EvalSymlinks(source)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(target))
+	return source, linkTarget(filepath.Join(dir, filepath.Base(target))), notWritten(target, err)
 }
 
 // checkTarget refuses to write over the source of name or into it: that would destroy what is being
 // read, or never end.
 func checkTarget(name, target string) error {
-	if remote.IsURL(name) {
-		return nil
+	source, real, err := placesOf(name, target)
+	if err == nil && source != "" && (contains(source, real) || sameFile(source, real)) {
+		err = fmt.Errorf("%s is the source, or lies in it", target)
 	}
-	source, _, err := splitPath(sourceOf(name))
-	if err == nil {
-		source, err = filepath.EvalSymlinks(source)
-	}
-	if err != nil {
-		return err
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(target))
-	if err != nil {
-		return notWritten(target, err)
-	}
-	real := linkTarget(filepath.Join(dir, filepath.Base(target)))
-	if contains(source, real) || sameFile(source, real) {
-		return fmt.Errorf("%s is the source, or lies in it", target)
-	}
-	return nil
-}
-
-// checkMounted refuses to copy all of name over a part of its source that is mounted in target.
-func checkMounted(name, target string) error {
-	if remote.IsURL(name) {
-		return nil
-	}
-	source, _, err := splitPath(sourceOf(name))
-	if err == nil {
-		source, err = filepath.Abs(linkTarget(source))
-	}
-	dir, failed := filepath.Abs(linkTarget(filepath.Dir(target)))
-	if err = cmp.Or(err, failed); err != nil {
-		return err
-	}
-	if at := fs.Shows(linkTarget(filepath.Join(dir, filepath.Base(target))), source); at != "" {
-		return fmt.Errorf("%s is the source, or lies in it", at)
-	}
-	return nil
+	return err
 }
 
 func sameFile(a, b string) bool {
@@ -163,7 +147,7 @@ type copier struct {
 	from      os.FileInfo       // the source that is being copied
 	within    bool              // a recording, whose files count together
 	full      bool              // there is no room for another file
-	swept     bool              // nothing is left of processes that were killed
+	swept     map[string]bool   // directories in which nothing is left of processes that were killed
 }
 
 // fail reports what could not be copied.
@@ -186,16 +170,18 @@ type copyLine struct {
 // directory of target, wherever links that are already there may lead.
 func (c *copier) copyTo(ctx context.Context, name string, e nodes.Entry, target string) error {
 	if w := c.env.stream(target); w != nil && e.File != nil {
-		return copyFile(ctx, w, e.File)
+		_, err := copyFile(ctx, w, e.File)
+		return err
 	}
-	root, err := outfile.OpenDir(filepath.Dir(target))
+	dir := filepath.Dir(target)
+	root, err := outfile.OpenDir(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if !c.swept { // all are copied to one directory
+	if !c.swept[dir] {
 		outfile.RemoveAbandoned(root)
-		c.swept = true
+		c.swept[dir] = true
 	}
 	c.copy(ctx, name, e, root, filepath.Base(target))
 	return nil
@@ -211,7 +197,7 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into *os.
 	case err == nil && os.SameFile(old, c.from):
 		err = fmt.Errorf("%s is the source", filepath.Join(into.Name(), target))
 	case e.Dir != nil:
-		err = c.copyCounted(ctx, name, e, into, target)
+		err = c.copyDir(ctx, name, e, into, target)
 	case e.Type() == iofs.ModeSymlink:
 		err = notWritten(target, outfile.Symlink(into, e.Link, target))
 	default:
@@ -224,7 +210,9 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into *os.
 		}
 		if err == nil {
 			c.meter.file()
-			c.countFile(ctx, e)
+			if n, unknown := e.File.Size(ctx); !c.within && unknown == nil {
+				c.meter.finish(0, n)
+			}
 		}
 	}
 	if err == nil && c.preserve && e.Dir != nil {
@@ -238,31 +226,6 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into *os.
 	}
 }
 
-// copyCounted is copyDir for a directory that may be a recording, and counts that.
-func (c *copier) copyCounted(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) error {
-	d, ok := archives.Describe(ctx, e.Dir)
-	if !ok {
-		return c.copyDir(ctx, name, e, into, target)
-	}
-	c.within = true
-	defer func() { c.within = false }()
-	err := c.copyDir(ctx, name, e, into, target)
-	if ctx.Err() == nil {
-		c.meter.finish(1, d.Stored)
-	}
-	return err
-}
-
-// countFile counts a file that is no part of a recording.
-func (c *copier) countFile(ctx context.Context, e nodes.Entry) {
-	if c.within {
-		return
-	}
-	if n, err := e.File.Size(ctx); err == nil {
-		c.meter.finish(0, n)
-	}
-}
-
 // tell prints what was copied.
 func (c *copier) tell(ctx context.Context, name string, e nodes.Entry, target string) error {
 	line, err := newEntryLine(ctx, name, e)
@@ -272,7 +235,16 @@ func (c *copier) tell(ctx context.Context, name string, e nodes.Entry, target st
 	return err
 }
 
+// copyDir copies a directory. The files of a recording count together.
 func (c *copier) copyDir(ctx context.Context, name string, e nodes.Entry, into *os.Root, target string) error {
+	if d, ok := archives.Describe(ctx, e.Dir); ok {
+		c.within = true
+		defer func() {
+			if c.within = false; ctx.Err() == nil {
+				c.meter.finish(1, d.Stored)
+			}
+		}()
+	}
 	if err := into.Mkdir(target, modeOfCopy(e, 0o777)|0o700); err != nil && !errors.Is(err, iofs.ErrExist) {
 		return notWritten(target, err)
 	}
@@ -335,14 +307,11 @@ func (c *copier) copyFile(ctx context.Context, e nodes.Entry, into *os.Root, tar
 	if c.preserve {
 		f.Modified = e.Time
 	}
-	content, err := e.File.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer nodes.CloseContent(content)
-	n, err := copyContent(ctx, f, content)
-	if n == content.Size() && errors.Is(err, formats.ErrCorrupt) {
-		told, err = err, nil
+	n, err := copyFile(ctx, f, e.File)
+	if errors.Is(err, formats.ErrCorrupt) {
+		if size, unknown := e.File.Size(ctx); unknown == nil && n == size {
+			told, err = err, nil
+		}
 	}
 	if err == nil {
 		err = f.Commit()
@@ -358,24 +327,18 @@ func modeOfCopy(e nodes.Entry, unknown iofs.FileMode) iofs.FileMode {
 	return unknown
 }
 
-// copyFile writes the content of file to w.
-func copyFile(ctx context.Context, w io.Writer, file nodes.File) error {
-	content, err := file.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer nodes.CloseContent(content)
-	_, err = copyContent(ctx, w, content)
-	return err
-}
-
 // copyStep is how much is read at once: short members of a container whole, which keeps nothing of
 // them.
 const copyStep = 256 << 10
 
-// copyContent writes all of content to w, and returns how much that is. Content that ends too early
-// is an error.
-func copyContent(ctx context.Context, w io.Writer, content nodes.Content) (int64, error) {
+// copyFile writes the content of file to w, and returns how much that is. Content that ends too
+// early is an error.
+func copyFile(ctx context.Context, w io.Writer, file nodes.File) (int64, error) {
+	content, err := file.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer nodes.CloseContent(content)
 	to, buf := struct{ io.Writer }{w}, make([]byte, max(1, min(content.Size(), copyStep))) // no ReadFrom of w, which has its own buffer
 	n, err := io.CopyBuffer(to, nodes.Reader(ctx, content), buf)
 	if err == nil && n != content.Size() {

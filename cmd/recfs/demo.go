@@ -114,11 +114,15 @@ func (q *demoRequest) make(ctx context.Context, e *env, a *archive, args []strin
 
 // write writes the demo, which was made of the recording called name, and says what it is.
 func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes.Entry, about string) error {
+	put := func(w io.Writer) error {
+		_, err := copyFile(ctx, w, demo.File)
+		return err
+	}
 	if q.output == "" {
 		if e.terminal {
 			return errors.New("a terminal cannot show a demo; -o writes it to a file")
 		}
-		return copyFile(ctx, e.stdout, demo.File)
+		return put(e.stdout)
 	}
 	target := q.output
 	if e.stream(target) == nil {
@@ -129,7 +133,7 @@ func (q *demoRequest) write(ctx context.Context, e *env, name string, demo nodes
 			return err
 		}
 	}
-	if err := e.create(target, modeOfCopy(demo, 0o666), func(w io.Writer) error { return copyFile(ctx, w, demo.File) }); err != nil {
+	if err := e.create(target, modeOfCopy(demo, 0o666), put); err != nil {
 		return err
 	}
 	size, err := demo.File.Size(ctx)

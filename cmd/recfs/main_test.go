@@ -113,7 +113,7 @@ func (e endless) ReadAt(_ context.Context, p []byte, _ int64) (int, error) {
 func TestInterruptedCopy(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	file := nodes.Stream(1<<50, func(context.Context) (nodes.Content, error) { return endless{cancel}, nil })
-	if err := copyFile(ctx, io.Discard, file); !errors.Is(err, context.Canceled) {
+	if _, err := copyFile(ctx, io.Discard, file); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

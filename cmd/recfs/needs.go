@@ -146,7 +146,7 @@ func (n *needFinder) sum(ctx context.Context, f found) string {
 	sum := ""
 	if raw, err := nodes.Child(ctx, f.entry.Dir, "raw"); err == nil && raw.File != nil {
 		h := sha256.New()
-		if copyFile(ctx, h, raw.File) == nil {
+		if _, err := copyFile(ctx, h, raw.File); err == nil {
 			sum = hex.EncodeToString(h.Sum(nil))
 		}
 	}
