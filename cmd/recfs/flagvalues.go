@@ -44,10 +44,18 @@ func offer(flags *pflag.FlagSet, name string, values ...string) {
 // optional returns what a flag calls to set *to to what parse makes of its value. Without the flag
 // *to stays nil.
 func optional[T any](to **T, parse func(string) (T, error)) func(string) error {
+	return into(to, func(text string) (*T, error) {
+		v, err := parse(text)
+		return &v, err
+	})
+}
+
+// into returns what a flag calls to set *to to what parse makes of its value.
+func into[T any](to *T, parse func(string) (T, error)) func(string) error {
 	return func(text string) error {
 		v, err := parse(text)
 		if err == nil {
-			*to = &v
+			*to = v
 		}
 		return err
 	}

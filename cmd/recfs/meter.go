@@ -23,15 +23,15 @@ type meter struct {
 	looked  func() int                     // how many recordings are done, if finish does not tell
 	traffic func() (requests, bytes int64) // of servers; nil: there are none
 
-	mu       sync.Mutex
-	done     amount                   // what is finished
-	started  int64                    // bytes of recordings that were begun
-	read     int64                    // bytes read of sources, some twice
-	files    int                      // read or written
-	all      amount                   // what there is to do
-	counted  bool                     // all is known
-	bar      *progressbar.ProgressBar // nil: nothing is drawn; itself it is safe, but not what is printed
-	stopTick chan struct{}
+	mu      sync.Mutex
+	done    amount                   // what is finished
+	started int64                    // bytes of recordings that were begun
+	read    int64                    // bytes read of sources, some twice
+	files   int                      // read or written
+	all     amount                   // what there is to do
+	counted bool                     // all is known
+	bar     *progressbar.ProgressBar // nil: nothing is drawn; itself it is safe, but not what is printed
+	redraw  *time.Timer
 }
 
 // An amount is what a command has to do, or has done.
@@ -65,19 +65,15 @@ func (m *meter) draw(w io.Writer) {
 		progressbar.OptionSetSpinnerChangeInterval(0), // it draws only when it is told to, nothing after close
 		progressbar.OptionSetDescription(m.what),
 	)
-	m.stopTick = make(chan struct{})
-	ticker := time.NewTicker(meterPeriod)
-	go func() {
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				m.change(m.show)
-			case <-m.stopTick:
-				return
-			}
-		}
-	}()
+	m.change(func() {
+		m.redraw = time.AfterFunc(meterPeriod, func() {
+			m.change(func() {
+				if m.show(); m.bar != nil {
+					m.redraw.Reset(meterPeriod)
+				}
+			})
+		})
+	})
 }
 
 // drawn reports whether somebody sees m.
@@ -91,7 +87,7 @@ func (m *meter) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.bar != nil {
-		close(m.stopTick)
+		m.redraw.Stop()
 		_ = m.bar.Clear()
 		_ = m.bar.Exit()
 		m.bar = nil

@@ -21,22 +21,15 @@ import (
 type monitor struct {
 	source    string
 	since     time.Time
-	cache     *cache.Cache
-	records   *logRecords
-	servers   func() []remote.Stats
+	archive   *archive
 	bytesRead atomic.Int64
-	log       string                    // where it goes
-	cacheDir  string                    // on disk; "" if nothing is kept there
 	server    atomic.Pointer[fs.Server] // nil until it is mounted
 	web       atomic.Pointer[web.Server]
 }
 
 // newMonitor returns the monitor of a mount of source. It counts what a reads from now on.
 func newMonitor(source string, a *archive) *monitor {
-	m := &monitor{source: source, since: time.Now(), cache: a.cache, servers: a.remoteStats, records: a.records, log: a.logged}
-	if disk := a.options.Disk; disk != nil {
-		m.cacheDir = disk.Dir()
-	}
+	m := &monitor{source: source, since: time.Now(), archive: a}
 	a.options.OnRead = func(n int) { m.bytesRead.Add(int64(n)) }
 	return m
 }
@@ -51,18 +44,22 @@ func (m *monitor) Resolve(context.Context) (nodes.Dir, error) {
 	file := func(name string, content []byte) nodes.Entry {
 		return nodes.Entry{Name: name, Attr: nodes.Attr{Time: time.Now(), Rights: nodes.Private(0o600)}, File: nodes.Bytes(content)}
 	}
-	problems, n := m.records.problemLines()
+	problems, n := m.archive.records.problemLines()
 	return nodes.List(file("stats.json", marshal(m.stats(n))), file("problems.jsonl", problems), file("version.json", marshal(version()))), nil
 }
 
 func (m *monitor) stats(problems int) mountStats {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
+	a := m.archive
 	s := mountStats{
 		Source: m.source, SourceHex: formats.HexOf(m.source), Since: m.since,
-		BytesRead: m.bytesRead.Load(), Cache: m.cache.Stats(), Problems: problems,
-		Log: m.log, LogHex: formats.HexOf(m.log), CacheDir: m.cacheDir, CacheDirHex: formats.HexOf(m.cacheDir),
-		Remote: m.servers(), Memory: memoryStats{memory.HeapAlloc, memory.Sys - memory.HeapReleased, runtime.NumGoroutine()},
+		BytesRead: m.bytesRead.Load(), Cache: a.cache.Stats(), Problems: problems,
+		Log: a.logged, LogHex: formats.HexOf(a.logged),
+		Remote: a.remoteStats(), Memory: memoryStats{memory.HeapAlloc, memory.Sys - memory.HeapReleased, runtime.NumGoroutine()},
+	}
+	if disk := a.options.Disk; disk != nil {
+		s.CacheDir, s.CacheDirHex = disk.Dir(), formats.HexOf(disk.Dir())
 	}
 	if server := m.server.Load(); server != nil {
 		served := server.Stats()

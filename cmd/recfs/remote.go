@@ -30,14 +30,8 @@ func registerRemote(flags *pflag.FlagSet, opt *remote.Options) {
 	flags.BoolVar(&opt.RequesterPays, "request-payer", false, "pay for what is asked of s3://")
 	flags.StringVar(&opt.CAFile, "ca-file", "", "believe the certificates in this PEM `FILE`")
 	opt.TTL, opt.Timeout = time.Minute, time.Minute
-	span := func(d *time.Duration) func(string) error {
-		return func(s string) (err error) {
-			*d, err = parseSpan(s)
-			return err
-		}
-	}
-	flags.Func("remote-ttl", "look at a folder of a server only once in this `TIME` (default 1m)", span(&opt.TTL))
-	flags.Func("remote-timeout", "give a request this `TIME`, with all its retries (default 1m)", span(&opt.Timeout))
+	flags.Func("remote-ttl", "look at a folder of a server only once in this `TIME` (default 1m)", into(&opt.TTL, parseSpan))
+	flags.Func("remote-timeout", "give a request this `TIME`, with all its retries (default 1m)", into(&opt.Timeout, parseSpan))
 	flags.IntVar(&opt.Requests, "remote-requests", 32, "ask a server this many things at a time")
 }
 

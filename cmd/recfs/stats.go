@@ -207,7 +207,7 @@ func (s *webSession) tellStats(m *monitor) (stop func()) {
 			if err != nil {
 				return
 			}
-			_, problems := m.records.problemLines()
+			_, problems := m.archive.records.problemLines()
 			_, _ = c.Write(marshal(m.stats(problems))) // an error says that the caller has gone
 			c.Close()
 		}
