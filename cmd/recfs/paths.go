@@ -118,11 +118,15 @@ func sourceOf(name string) string {
 	return at
 }
 
-// below is the path of what has a name in a source, as its hash tells the shard.
+// below is the path of what has a name in a source, as its hash tells the shard. That of a URL has
+// no escapes.
 func below(source, name string) string {
-	switch {
+	r, err := remote.ParseURL(name)
+	switch of, failed := remote.ParseURL(source); {
 	case name == source:
 		return base(name)
+	case remote.IsURL(name) && err == nil && failed == nil:
+		name, source = r.Key, of.Key
 	case source == ".":
 		return name
 	}
