@@ -8,7 +8,6 @@ import (
 	"io"
 	iofs "io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"syscall"
 
@@ -210,7 +209,8 @@ func (c *copier) copy(ctx context.Context, name string, e nodes.Entry, into *os.
 		}
 		if err == nil {
 			c.meter.file()
-			if n, unknown := e.File.Size(ctx); !c.within && unknown == nil {
+			if !c.within {
+				n, _ := e.File.Size(ctx)
 				c.meter.finish(0, n)
 			}
 		}
@@ -280,7 +280,7 @@ func (c *copier) checkRaw(ctx context.Context, name string, e nodes.Entry, into 
 	if err != nil || n >= old.Size() {
 		return err
 	}
-	_, _, o, err := c.archive.recording(ctx, path.Dir(name))
+	_, _, o, err := c.archive.recording(ctx, dirName(name))
 	if err == errNoRecording {
 		return nil
 	}
@@ -307,11 +307,14 @@ func (c *copier) copyFile(ctx context.Context, e nodes.Entry, into *os.Root, tar
 	if c.preserve {
 		f.Modified = e.Time
 	}
-	n, err := copyFile(ctx, f, e.File)
-	if errors.Is(err, formats.ErrCorrupt) {
-		if size, unknown := e.File.Size(ctx); unknown == nil && n == size {
-			told, err = err, nil
-		}
+	content, err := e.File.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer nodes.CloseContent(content)
+	n, err := copyContent(ctx, f, content)
+	if n == content.Size() && errors.Is(err, formats.ErrCorrupt) {
+		told, err = err, nil
 	}
 	if err == nil {
 		err = f.Commit()
@@ -327,18 +330,23 @@ func modeOfCopy(e nodes.Entry, unknown iofs.FileMode) iofs.FileMode {
 	return unknown
 }
 
-// copyStep is how much is read at once: short members of a container whole, which keeps nothing of
-// them.
-const copyStep = 256 << 10
-
-// copyFile writes the content of file to w, and returns how much that is. Content that ends too
-// early is an error.
+// copyFile writes the content of file to w, and returns how much that is.
 func copyFile(ctx context.Context, w io.Writer, file nodes.File) (int64, error) {
 	content, err := file.Open(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer nodes.CloseContent(content)
+	return copyContent(ctx, w, content)
+}
+
+// copyStep is how much is read at once: short members of a container whole, which keeps nothing of
+// them.
+const copyStep = 256 << 10
+
+// copyContent writes all of content to w, and returns how much that is. Content that ends too early
+// is an error.
+func copyContent(ctx context.Context, w io.Writer, content nodes.Content) (int64, error) {
 	to, buf := struct{ io.Writer }{w}, make([]byte, max(1, min(content.Size(), copyStep))) // no ReadFrom of w, which has its own buffer
 	n, err := io.CopyBuffer(to, nodes.Reader(ctx, content), buf)
 	if err == nil && n != content.Size() {

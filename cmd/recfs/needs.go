@@ -7,7 +7,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ func (n *needFinder) details(ctx context.Context, f found) (formats.Details, err
 
 // bySum tells where the one file is that a recording was made with.
 func (n *needFinder) bySum(ctx context.Context, f found, need formats.Need) formats.Details {
-	dir := path.Dir(f.name)
+	dir := dirName(f.name)
 	for _, at := range []string{dir, joinName(dir, need.Dir), ""} { // beside it first, then those of the arguments
 		for _, candidate := range n.in(ctx, at)[need.Size] {
 			if n.sum(ctx, candidate) == need.SHA256 {
@@ -69,7 +68,7 @@ func (n *needFinder) bySum(ctx context.Context, f found, need formats.Need) form
 func (n *needFinder) byName(ctx context.Context, f found, needs []formats.Need) (d formats.Details) {
 	found, missing := map[string]int{}, []string{}
 	for _, need := range needs {
-		if where := n.where(ctx, path.Dir(f.name), need); where != "" {
+		if where := n.where(ctx, dirName(f.name), need); where != "" {
 			found[where]++
 		} else if !slices.Contains(missing, need.Name) {
 			missing = append(missing, need.Name)

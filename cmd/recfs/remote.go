@@ -69,6 +69,18 @@ func joinName(dir string, elem ...string) string {
 	return path.Join(append([]string{dir}, elem...)...)
 }
 
+// dirName is the name of what a name lies in, a server in itself.
+func dirName(name string) string {
+	r, err := remote.ParseURL(name)
+	switch {
+	case !remote.IsURL(name):
+		return path.Dir(name)
+	case err != nil || r.Key == "":
+		return name
+	}
+	return name[:strings.LastIndex(strings.TrimRight(name, "/"), "/")]
+}
+
 // cleanName is a name without what leads nowhere.
 func cleanName(name string) string {
 	if remote.IsURL(name) {

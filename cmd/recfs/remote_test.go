@@ -97,6 +97,36 @@ func TestRemoteCopies(t *testing.T) {
 	}
 }
 
+// TestRemoteNeeds finds what a map needs beside it on a server.
+func TestRemoteNeeds(t *testing.T) {
+	setCacheHome(t)
+	dir := copyOfSamples(t)
+	must(t, os.Mkdir(filepath.Join(dir, "datafile/maps/mapres"), 0o700))
+	writeNew(t, filepath.Join(dir, "datafile/maps/mapres/sun.png"), nil)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	want := "  images from    1 in SOURCE/datafile/maps/mapres\n"
+	if text := executeOn(t, "info $1/datafile/maps/old.map", server.URL); !strings.Contains(text, want) {
+		t.Error(text)
+	}
+}
+
+// TestRemoteRaw copies the bytes of a compressed recording over more bytes than these.
+func TestRemoteRaw(t *testing.T) {
+	setCacheHome(t)
+	server := httptest.NewServer(http.FileServer(http.Dir(copyOfSamples(t))))
+	defer server.Close()
+	to := filepath.Join(t.TempDir(), "copy")
+	writeNew(t, to, make([]byte, 16<<20))
+	const at = "$1/teehistorian/busy-20.1.teehistorian.xz/raw "
+	if text := executeOn(t, "cp "+at+to, server.URL); text != "" {
+		t.Error(text)
+	}
+	if info, err := os.Stat(to); err != nil || info.Size() == 16<<20 {
+		t.Errorf("the longer copy is there still, %v", err)
+	}
+}
+
 // TestRemoteInto copies and exports to this directory, under the names that the server means.
 func TestRemoteInto(t *testing.T) {
 	setCacheHome(t)
@@ -106,6 +136,7 @@ func TestRemoteInto(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "datafile/maps/old.map"), filepath.Join(dir, "an old.map")); err != nil {
 		t.Fatal(err)
 	}
+	must(t, os.Rename(filepath.Join(dir, "datafile/maps/new.map"), filepath.Join(dir, "datafile/maps/a new.map")))
 	t.Chdir(to)
 	if text := executeOn(t, "cp -r $1/an%20old.map .", server.URL); text != "" {
 		t.Error(text)
@@ -118,8 +149,8 @@ func TestRemoteInto(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	if made, _ := filepath.Glob("out/*"); len(made) == 0 {
-		t.Error("nothing is exported")
+	if _, err := os.Stat("out/datafile/items/maps/a new.map.parquet"); err != nil {
+		t.Error(err)
 	}
 }
 
