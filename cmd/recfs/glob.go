@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	iofs "io/fs"
+	"net/url"
 	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"recfs/formats/source/remote"
 	"recfs/nodes"
 )
 
@@ -55,6 +57,9 @@ func (a *archive) glob(ctx context.Context, pattern string) []string {
 	}
 	names := []string{base}
 	for _, part := range parts[first:] {
+		if plain, err := url.PathUnescape(part); err == nil && remote.IsURL(base) && !strings.HasPrefix(base, "s3://") {
+			part = plain // names are as the server means them
+		}
 		var next []string
 		for _, name := range names {
 			if part == "**" {

@@ -141,6 +141,9 @@ func TestRemoteInto(t *testing.T) {
 	if text := executeOn(t, "cp -r $1/an%20old.map .", server.URL); text != "" {
 		t.Error(text)
 	}
+	if text := executeOn(t, "ls -d $1/an%20o*.map $1/*/maps/a%20new.map", server.URL); text != "SOURCE/an%20old.map\nSOURCE/datafile/maps/a%20new.map\n" {
+		t.Error(text)
+	}
 	if _, err := os.Stat("an old.map/raw"); err != nil {
 		t.Error(err)
 	}
