@@ -69,11 +69,14 @@ func (c *compaction) recording(ctx context.Context, rec formats.Recording) (*Rea
 			return nil, lost.why
 		}
 		c.report.Missing = []formats.Problem{formats.ErrorProblem(lost.why)}
-		r, err := lost.salvage.headed(ctx)
+		s, err := lost.salvage.fitting(ctx)
 		if err == nil {
-			err = c.salvaged(ctx, lost.salvage)
+			err = c.salvaged(ctx, s)
 		}
-		return r, err
+		if err != nil {
+			return nil, err
+		}
+		return s.headed()
 	}
 	r := rec.Head.(*head).reader(rec.Input)
 	c.report.Missing, c.report.Ticks = r.missingEntries(), r.totalTicks()
@@ -187,25 +190,39 @@ func (c *compaction) unnamed(ctx context.Context, s *salvageSource, f frame, num
 	return true, c.add(k, e, r.body)
 }
 
-// headed returns a recording without chunks, whose header has nothing but the version: the one
-// whose schema decodes the first chunk.
-func (s *salvageSource) headed(ctx context.Context) (*Reader, error) {
-	list, err := s.find(ctx, 1)
-	if err != nil {
-		return nil, err
+// fitting returns s with the one of its formats that decodes the most chunks to their ends, as all
+// are of one recording.
+func (s *salvageSource) fitting(ctx context.Context) (*salvageSource, error) {
+	if len(s.formats) == 1 {
+		return s, nil
 	}
-	version := 4
+	list, err := s.find(ctx, maxSalvaged)
+	best, most := *s, -1
 	for _, format := range s.formats {
-		one := *s
+		one, n := *s, 0
 		one.formats = []eventFormat{format}
-		if r, err := one.rescue(ctx, list[0], 0); err == nil && r.chunk.stop == nil {
-			version = format.schema.Vers[0]
-			break
+		for i := 0; err == nil && i < len(list); i++ {
+			r, bad := one.rescue(ctx, list[i], i)
+			switch {
+			case bad == nil && r.chunk.stop == nil:
+				n++
+			case bad != nil && !errors.Is(bad, formats.ErrCorrupt):
+				err = bad
+			}
+		}
+		if n > most {
+			best, most = one, n
 		}
 	}
+	return &best, err
+}
+
+// headed returns a recording without chunks, whose header has nothing but the version of the first
+// format.
+func (s *salvageSource) headed() (*Reader, error) {
 	metadata := []byte{tagCompound, tagEnd}
 	b := append([]byte(magic), make([]byte, headerSize-len(magic))...)
-	binary.BigEndian.PutUint16(b[4:], uint16(version))
+	binary.BigEndian.PutUint16(b[4:], uint16(s.formats[0].schema.Vers[0]))
 	binary.BigEndian.PutUint32(b[35:], uint32(len(metadata)))
 	h, err := parseHeader(b)
 	t := &Tables{Header: h, hasEntries: true, preamble: preamble{header: b, metadata: metadata}, limits: s.formats[0].limits}

@@ -476,6 +476,41 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
+// TestSalvagedVersion compacts recordings of version 3 without a preamble. The first chunk decodes
+// as version 4, too, or as none.
+func TestSalvagedVersion(t *testing.T) {
+	host := hosts(t)[1]
+	g := &generator{rand.New(rand.NewPCG(1, 6)), host.schema}
+	silent := testChunk{ticks: 2, body: []byte{0, 0, 0, 1, 0, 0}}
+	damaged := testChunk{ticks: 2, body: []byte{0, 0, 1, 99}}
+	for _, first := range []testChunk{silent, damaged} {
+		for _, header := range []int{0, 6} {
+			rec := g.recording(Published, host.version, 5, 20)
+			rec.chunks = []testChunk{first}
+			want := []string{}
+			for start := 2; len(rec.chunks) < 6; {
+				c := g.chunk(Published, start, 20)
+				rec.chunks, start, want = append(rec.chunks, c), start+c.ticks, append(want, c.lines)
+			}
+			fsys := rec.segments(t, 2)
+			fsys[preambleName].Data = fsys[preambleName].Data[:header]
+			b, _ := compacted(t, dirInput(fsys), Options{})
+			dir, err := openBytes(t, b, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, lines := range want {
+				if len(first.body) > len(damaged.body) {
+					i++ // the first chunk is there
+				}
+				if got := mustRead(t, dir, fmt.Sprintf("lines/%06d.jsonl", i)); got != lines {
+					t.Errorf("chunk %d, with %d bytes of a header:\n%s\nwant:\n%s", i, header, got, lines)
+				}
+			}
+		}
+	}
+}
+
 // TestSalvageDesign loses the preamble of a recording whose ticks are relative: no tick is shown.
 func TestSalvageDesign(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 9)), hosts(t)[2].schema}
