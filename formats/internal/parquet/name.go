@@ -68,43 +68,32 @@ func escape(name string) string {
 // UnescapeName returns the name of which EscapeName makes the given one; ok is false if there is
 // none, or that was cut and so is not in it.
 func UnescapeName(escaped string, folder bool) (name string, ok bool) {
-	var b strings.Builder
 	rest, isTable := strings.CutSuffix(escaped, Extension)
 	if isTable == folder {
 		return "", false
 	}
-	if !strings.Contains(rest, "%") {
-		return rest, EscapeName(rest, folder) == escaped
-	}
-	for rest != "" {
-		before, after, found := strings.Cut(rest, "%")
-		b.WriteString(before)
-		if rest = after; !found {
-			break
-		}
-		c, err := strconv.ParseUint(rest[:min(2, len(rest))], 16, 8)
-		if err != nil || len(rest) < 2 {
-			return "", false
-		}
-		b.WriteByte(byte(c))
-		rest = rest[2:]
-	}
-	return b.String(), EscapeName(b.String(), folder) == escaped
+	name = unescape(rest)
+	return name, EscapeName(name, folder) == escaped
 }
 
 // CutName returns how a name begins that EscapeName may have cut to the given one.
 func CutName(escaped string) (begin string, ok bool) {
 	rest, _, ok := strings.Cut(escaped, cutMark)
-	for rest != "" {
-		before, after, found := strings.Cut(rest, "%")
-		if begin += before; !found {
-			break
-		}
+	return unescape(rest), ok
+}
+
+// unescape returns what escape has made a name of, up to a % without two hex digits, where it was
+// cut.
+func unescape(escaped string) string {
+	var b strings.Builder
+	for {
+		before, after, _ := strings.Cut(escaped, "%")
+		b.WriteString(before)
 		c, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
 		if err != nil || len(after) < 2 {
-			break // it was cut there
+			return b.String()
 		}
-		begin, rest = begin+string([]byte{byte(c)}), after[2:]
+		b.WriteByte(byte(c))
+		escaped = after[2:]
 	}
-	return begin, ok
 }
