@@ -134,7 +134,7 @@ func (d *pageDecoder) readData(p *pageReader, n, encoding int) {
 		d.gather(p, page, values)
 	case d.v.Words != nil && values > 0:
 		p.Fail("texts without a dictionary")
-	case encoding == deltaEncoding:
+	case encoding == deltaEncoding && (page.Type == columnar.Int32 || physical(page.Type) == int64Type):
 		p.deltas(page, values)
 	case encoding == plainEncoding:
 		p.plain(page, values)

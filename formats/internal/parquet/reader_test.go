@@ -122,6 +122,21 @@ func TestReaderPages(t *testing.T) {
 
 // FuzzReader holds that no file makes the reader fail otherwise than by an error, or take more
 // memory than what it reads can give.
+// TestDifferencesOfOthers holds that differences are none of what has no whole numbers, whatever a
+// footer says of its type.
+func TestDifferencesOfOthers(t *testing.T) {
+	good := compress(t, numberTable(numbers{200, steadily}))
+	const int32Type, floatType, textType = "\x02", "\x08", "\x0c"
+	for _, typ := range []string{int32Type, floatType, textType} {
+		file := bytes.Replace(good, []byte("\x15"+int32Type+"\x25\x00\x18\x05int32"), []byte("\x15"+typ+"\x25\x00\x18\x05int32"), 1)
+		r := newReader(t, file)
+		_, err := r.ReadRows(0, 0, r.Columns[:1])
+		if (err == nil) != (typ == int32Type) || bytes.Equal(file, good) != (typ == int32Type) {
+			t.Errorf("type %q, %v: %v", typ, r.Columns[0], err)
+		}
+	}
+}
+
 func FuzzReader(f *testing.F) {
 	good := compress(f, tableOf(rowsOf(50)))
 	f.Add(good)
