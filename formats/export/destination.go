@@ -71,7 +71,7 @@ func OpenDestination(dir, source string, form Form, shard Shard, formats []strin
 	if err == nil {
 		d.note, err = d.readNote()
 	}
-	if err == nil && d.note != nil && d.note.Layout == layout && d.note.Form != form && d.note.Source != "" {
+	if err == nil && d.note != nil && d.note.Layout == layout && d.note.Form != form {
 		err = fmt.Errorf("%s was written %s; give that, or another DESTINATION", dir, d.note.flags())
 	}
 	if err != nil {
@@ -165,6 +165,7 @@ func (d *Destination) write(n note) error {
 		return err
 	}
 	err = d.dir.write(noteName, 0o666, func(f *outfile.File) error {
+		f.Durable = true // without it nothing tells of which source and form the tables are
 		_, err := f.Write(append(b, '\n'))
 		return err
 	})
@@ -177,7 +178,7 @@ func (d *Destination) write(n note) error {
 // readNote returns the note of a directory, nil if there is none. Tables without a note may be of
 // any source.
 func (d *Destination) readNote() (*note, error) {
-	n, unknown := new(note), &note{Layout: layout, Mixed: true}
+	n := new(note)
 	b, err := d.dir.begin(noteName, noteSize)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
@@ -185,15 +186,33 @@ func (d *Destination) readNote() (*note, error) {
 		if len(dirs)+len(links) == 0 && !d.Old() {
 			return nil, err
 		}
-		return unknown, err
+		return d.unknown(dirs), err
 	case err != nil:
 		return nil, err
 	case json.Unmarshal(b, n) != nil:
-		return unknown, nil
+		dirs, _, err := d.tableDirs()
+		return d.unknown(dirs), err
 	case n.Layout != layout && n.Layout != oldLayout:
 		return nil, fmt.Errorf("%s was written by another version of recfs", d.dir)
 	}
 	return n, nil
+}
+
+// unknown returns the note of tables without one, in the form that the first of them tells.
+func (d *Destination) unknown(dirs []tableDir) *note {
+	n, told := &note{Layout: layout, Form: d.form, Mixed: true}, false
+	for _, t := range dirs {
+		_ = t.files(func(name string) {
+			if told {
+				return
+			}
+			m := t.metadata(filepath.Join(t.path, name))
+			if by := m[byKey]; isOf(m, t) && (by != "" || m[pathKey] != "") {
+				n.Form, told = Form{Merge: by != "", By: by}, true
+			}
+		})
+	}
+	return n
 }
 
 // maxTick is more than the clock of a file system takes from one time to the next: that of FAT goes

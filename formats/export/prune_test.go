@@ -117,6 +117,44 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestFormWithoutNote holds that a destination has one layout also when its note is lost, or is
+// none, and afterwards.
+func TestFormWithoutNote(t *testing.T) {
+	x := newTarget(t, "../../testdata/archive", formatstest.NewCache(t), nethack.Format)
+	files := x.export(t.Context(), "nethack/small.nhgame")
+	note := filepath.Join(x.dir, "_recfs.json")
+	with := func(merge bool) error {
+		form := export.Form{Merge: merge}
+		if merge {
+			form.By = export.ByNone
+		}
+		d, err := export.OpenDestination(x.dir, "/a", form, export.Shard{I: 1, N: 1}, []string{"nethack"})
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return d.Join()
+	}
+	for _, lost := range []string{"", "\x00\x00\x00"} {
+		_ = os.Remove(note)
+		if lost != "" {
+			put(t, note, lost)
+		}
+		for _, merge := range []bool{true, false, true} {
+			if err := with(merge); (err != nil) != merge {
+				t.Errorf("note %q, merge %t: %v", lost, merge, err)
+			}
+		}
+	}
+	for _, f := range files {
+		_ = os.Remove(f.File)
+	}
+	_ = os.Remove(note)
+	if err := with(true); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPruneSource holds what the note of a destination says of its source.
 func TestPruneSource(t *testing.T) {
 	dir := t.TempDir()
