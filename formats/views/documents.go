@@ -34,8 +34,9 @@ type Documents[T any] struct {
 	Long func(ctx context.Context, n int64) (nodes.Content, error)
 
 	// Stretch returns the listed documents that are made in one go with the i-th; nil: each is alone.
-	// Each makes the documents of a stretch in order for fn, which keeps none, and leaves out those
-	// that cannot be made; nil: they are made one by one.
+	// Each makes the documents of a stretch in order for fn, which keeps none. It leaves out those
+	// that are too long or cannot be made, and may end at the first of these with its damage if none
+	// after that is made. Its other errors are those of a read. nil: they are made one by one.
 	Stretch func(x *T, i int) (first, end int)
 	Each    func(ctx context.Context, x *T, first, end int, fn func(i int, doc []byte) error) error
 }

@@ -40,15 +40,15 @@ func readHead(_ context.Context, _ formats.Input, saved []byte) (formats.Head, e
 // summary is the Summary of the format.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {
 	h := rec.Head.(*header)
-	s := formats.Summary{Version: "1", Start: h.start, Map: new(shown(h.world))}
+	s := formats.Summary{Version: "1", Start: h.start, Map: new(shown(h.world)), HeaderProblems: slices.Values(h.problems())}
 	if found == nil {
 		return s, nil
 	}
 	x := found.(*index)
 	s.Ticks, s.Duration = new(int64(len(x.ticks))), new(h.length(x.last()))
-	s.Chunks, s.Problems = len(x.chunks), slices.Values(x.problems)
+	s.Chunks, s.Problems = len(x.chunks), slices.Values(append(h.problems(), x.problems...))
 	s.End, s.Finished, s.Complete = x.ending(rec.Size), x.ended, len(x.problems) == 0
-	for i := range x.scores {
+	for i := range x.scores { // bytes tell players apart; a Summary has names as they are shown, each once
 		s.AddPlayers([]string{shown(x.scores[i].Player)})
 	}
 	return s, nil

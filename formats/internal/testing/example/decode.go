@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"recfs/formats"
 	"recfs/formats/internal/jsonenc"
@@ -18,7 +19,12 @@ const (
 	magic     = "SCOR\x01"
 	maxHeader = len(magic) + 2 + 8 + 1 + math.MaxUint8
 	frameHead = 12
-	maxChunk  = 1 << 20 // bytes of a chunk, stored or not
+
+	// What a chunk has at most: bytes, stored or not, records and players. All its lines are made at
+	// once, and of a record of three bytes one of 2 KiB.
+	maxChunk   = 1 << 20
+	maxRecords = 1 << 12
+	maxPlayers = 64
 
 	// maxTick keeps times within a time.Duration: so many ticks of a second are 68 years.
 	maxTick   = math.MaxInt32
@@ -28,6 +34,7 @@ const (
 // The codes of problems.
 const (
 	codeFrame    = "bad_frame" // the pass ends there
+	codeMany     = "too_many"  // and there
 	codeChecksum = "chunk_checksum"
 	codeZlib     = "chunk_zlib"
 	codeRecord   = "bad_record"
@@ -39,6 +46,14 @@ type header struct {
 	start  *time.Time // nil: it is not known
 	tickMS int64
 	world  string
+}
+
+// problems are those of header.json, which index.json has, too.
+func (h *header) problems() []formats.Problem {
+	if utf8.ValidString(h.world) {
+		return []formats.Problem{}
+	}
+	return []formats.Problem{{Code: "bad_utf8", Offset: int64(len(h.raw) - len(h.world)), Message: "the map has bytes that are not UTF-8"}}
 }
 
 // length returns the time from the start to a tick.
@@ -99,30 +114,34 @@ func (f frame) fault(code, msg string, args ...any) *formats.Error {
 	return e
 }
 
-// chunk reads the chunk. An error without a code says nothing of the log: it is that of a read.
-func (f frame) chunk(ctx context.Context, r formats.ReaderAt) ([]byte, error) {
+// A body is what a chunk inflates to, up to where its stream breaks. It is a value of a Memo, which
+// would not keep what comes beside an error.
+type body struct {
+	bytes []byte
+	bad   error // a fault; nil: that is all
+}
+
+// chunk reads the chunk. The error says nothing of the log: it is that of a read.
+func (f frame) chunk(ctx context.Context, r formats.ReaderAt) (body, error) {
 	stored := make([]byte, f.stored)
 	if err := readFull(ctx, r, stored, f.offset+frameHead); err != nil {
-		return nil, err
+		return body{}, err
 	}
-	if sum := crc32.ChecksumIEEE(stored); sum != f.crc {
-		return nil, f.fault(codeChecksum, "the CRC-32 is %08x, the frame says %08x", sum, f.crc)
+	if sum := crc32.ChecksumIEEE(stored); sum != f.crc { // what these bytes inflate to may be anything
+		return body{bad: f.fault(codeChecksum, "the CRC-32 is %08x, the frame says %08x", sum, f.crc)}, nil
 	}
 	b, rest, err := wire.Zlib(stored, f.size)
 	switch {
 	case err != nil:
-		return nil, f.fault(codeZlib, "%v", err)
+		return body{b, f.fault(codeZlib, "%v", err)}, nil
 	case rest > 0:
-		return nil, f.fault(codeZlib, "%d bytes follow the zlib stream", rest)
+		return body{b, f.fault(codeZlib, "%d bytes follow the zlib stream", rest)}, nil
 	}
-	return b, nil
+	return body{bytes: b}, nil
 }
 
 // readFull fills b with the bytes at off.
 func readFull(ctx context.Context, r formats.ReaderAt, b []byte, off int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if n, err := r.ReadAt(ctx, b, off); n < len(b) {
 		return formats.ShortRead(name, off+int64(n), err)
 	}
@@ -140,6 +159,8 @@ type score struct {
 type records struct {
 	*wire.Cursor
 	frame  frame
+	bad    error    // where the stream breaks
+	n      int      // of the record now
 	names  []string // of the players, as they are stored
 	points []int32  // that they have before the record now
 	now    score
@@ -147,8 +168,8 @@ type records struct {
 }
 
 // newRecords reads the beginning of a chunk and its first record. No tick of it is before least.
-func newRecords(f frame, chunk []byte, least int64) *records {
-	r := &records{Cursor: wire.NewCursor(name, chunk, 0), frame: f}
+func newRecords(f frame, chunk body, least int64) *records {
+	r := &records{Cursor: wire.NewCursor(name, chunk.bytes, 0), frame: f, bad: chunk.bad}
 	r.now.Tick = int64(r.Uvarint(5))
 	if r.now.Tick < least {
 		r.Fail("tick %d, the chunks before go up to %d", r.now.Tick, least-1)
@@ -167,6 +188,9 @@ func (r *records) next() {
 		return
 	}
 	s := score{r.now.Tick + int64(r.Uvarint(5)), int(r.U8()), r.zigzag()}
+	if r.n++; r.n > maxRecords || len(r.names) > maxPlayers {
+		r.Fail("record %d of %d players", r.n, len(r.names))
+	}
 	if s.Tick > maxTick || s.Player >= len(r.names) {
 		r.Fail("tick %d of player %d, there are %d players", s.Tick, s.Player, len(r.names))
 	}
@@ -194,11 +218,11 @@ func (r *records) play(tick int64, fn func()) {
 	}
 }
 
-// fault returns the error of the record that does not decode, nil if there is none.
+// fault returns why records are missing: the stream breaks, or one does not decode. nil: none are.
 func (r *records) fault() error {
 	e, ok := errors.AsType[*formats.Error](r.Err())
-	if !ok {
-		return nil
+	if !ok || r.bad != nil {
+		return r.bad
 	}
 	return r.frame.fault(codeRecord, "at byte %d of the chunk: %v", e.Offset, e.Err)
 }

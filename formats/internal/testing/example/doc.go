@@ -10,7 +10,8 @@
 //
 // The stored bytes of a frame are a zlib stream, which inflates to a chunk of size bytes. A frame
 // of twelve zeros ends the log, and what follows belongs to nothing. A chunk decodes alone: it
-// begins with all players and their points. No tick is in two chunks, and ticks do not go back.
+// begins with all players, at most 64, and their points, and has at most 4096 records. No tick is
+// in two chunks, and ticks do not go back.
 //
 //	chunk:  | tick varint | players u8 | player … | record … |
 //	player: | name text | points zigzag |
@@ -23,12 +24,15 @@
 //
 // What is shown of a chunk that is damaged:
 //
-//	| fault              | chunks/N | lines/N      | ticks/N, changes | states/N                  |
-//	|--------------------|----------|--------------|------------------|---------------------------|
-//	| checksum or stream | fails    | fails        | none             | fail, up to the next tick |
-//	| a record           | opens    | those before | those before     | fail, from the last on    |
+//	| fault      | chunks/N | lines/N      | ticks/N, changes | states/N                  |
+//	|------------|----------|--------------|------------------|---------------------------|
+//	| checksum   | fails    | fails        | none             | fail, up to the next tick |
+//	| the stream | fails    | those before | those before     | fail, from the last on    |
+//	| a record   | opens    | those before | those before     | fail, from the last on    |
 //
-// A frame that is impossible ends the pass, and nothing after it is known.
+// If there are none before, it is as for a checksum. That is of the stored bytes, so what they
+// inflate to may be anything. A frame that is impossible ends the pass, and nothing after it is
+// known. Problems of the header are in header.json and index.json; they take nothing away.
 //
 // The files of the room, which those of every format are called like:
 //

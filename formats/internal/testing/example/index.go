@@ -14,7 +14,7 @@ var _ formats.Index = (*index)(nil)
 const (
 	maxChunks   = 1 << 16
 	maxTicks    = 1 << 20 // before the last chunk
-	maxProblems = 1000    // that are listed
+	maxProblems = 1000    // of chunks that are listed
 )
 
 // How a log ends.
@@ -22,7 +22,7 @@ const (
 	endFinished   = "finished"   // with the frame that ends it
 	endUnfinished = "unfinished" // between two frames
 	endCut        = "cut"        // in a frame
-	endDamaged    = "damaged"    // with a frame that cannot be one
+	endDamaged    = "damaged"    // where the pass ended
 )
 
 // An index is what one pass learns of a log. Nothing in it depends on where the bytes end.
@@ -34,7 +34,7 @@ type index struct {
 	rows     *rowcount.Counter // of the table changes
 	reach    int64             // where the next frame begins
 	ended    bool              // there is none: that was the end
-	broken   bool              // there is none: the last was impossible
+	broken   bool              // there is none: the last was impossible, or one too many
 }
 
 // A chunk is what the index knows of a chunk.
@@ -72,12 +72,7 @@ func (x *index) Memory() int64 {
 func (x *index) count() int { return len(x.chunks) }
 
 // last returns the last tick, 0 if there is none.
-func (x *index) last() int64 {
-	if len(x.ticks) == 0 {
-		return 0
-	}
-	return x.ticks[len(x.ticks)-1]
-}
+func (x *index) last() int64 { return max(x.least(len(x.ticks))-1, 0) }
 
 // least returns the first tick that a chunk may have after so many ticks: no tick is in two chunks.
 func (x *index) least(before int) int64 {

@@ -70,7 +70,7 @@ func (x *index) sound(header, size int64) bool {
 	at, first := header, 0
 	for i := range x.chunks {
 		c := &x.chunks[i]
-		if c.offset != at || !c.possible() || c.first < first || c.records > maxChunk || c.lines > int64(c.records)*most {
+		if c.offset != at || !c.possible() || c.first < first || c.records > maxRecords || c.lines > int64(c.records)*most {
 			return false
 		}
 		at, first = c.end(), c.first

@@ -27,9 +27,10 @@ func scan(ctx context.Context, in formats.Input, h formats.Head, earlier formats
 		switch {
 		case f.ends():
 			x.ended, x.reach = true, x.reach+frameHead
-		case !f.possible() || len(x.chunks) == maxChunks || len(x.ticks) > maxTicks:
-			x.broken, x.reach = true, x.reach+frameHead
-			x.problem(f.fault(codeFrame, "no chunk of %d bytes is stored in %d after %d chunks and %d ticks", f.size, f.stored, len(x.chunks), len(x.ticks)))
+		case !f.possible():
+			x.stop(f.fault(codeFrame, "no chunk of %d bytes is stored in %d", f.size, f.stored))
+		case len(x.chunks) == maxChunks || len(x.ticks) > maxTicks:
+			x.stop(f.fault(codeMany, "what follows %d chunks and %d ticks is not read", len(x.chunks), len(x.ticks)))
 		case f.end() > in.Size:
 			return x, nil // it is still being written
 		default:
@@ -53,22 +54,18 @@ func (x *index) add(ctx context.Context, in formats.Input, f frame) error {
 	}
 	defer held.Free()
 	b, err := f.chunk(ctx, in)
-	bad, damaged := formats.Coded(err)
-	if err != nil && !damaged {
+	if err != nil {
 		return err
 	}
 	c := chunk{frame: f, first: len(x.ticks)}
 	if f.number > 0 {
 		x.rows.EndChunk()
 	}
-	if !damaged {
-		r := newRecords(f, b, x.least(c.first))
-		x.take(&c, r)
-		bad, damaged = formats.Coded(r.fault())
-	}
-	if damaged {
+	r := newRecords(f, b, x.least(c.first))
+	x.take(&c, r)
+	if bad, damaged := formats.Coded(r.fault()); damaged {
 		c.damaged = true
-		x.problem(bad)
+		x.problem(bad.Problem())
 	}
 	x.chunks = append(x.chunks, c)
 	return nil
@@ -92,9 +89,19 @@ func (x *index) take(c *chunk, r *records) {
 	}
 }
 
-// problem lists what is wrong with a chunk.
-func (x *index) problem(e *formats.Error) {
-	if len(x.problems) < maxProblems {
-		x.problems = append(x.problems, e.Problem())
+// stop ends the pass with a frame, whose problem is listed whatever else is.
+func (x *index) stop(e *formats.Error) {
+	x.broken, x.reach = true, x.reach+frameHead
+	x.problems = append(x.problems, e.Problem())
+}
+
+// problem lists what is wrong with a chunk. The last one that has room says that it is the last.
+func (x *index) problem(p formats.Problem) {
+	n := len(x.problems)
+	if n == maxProblems-1 {
+		p.Message += " (more like this are not listed)"
+	}
+	if n < maxProblems {
+		x.problems = append(x.problems, p)
 	}
 }

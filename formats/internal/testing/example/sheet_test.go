@@ -1,6 +1,7 @@
 package example
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,8 +71,9 @@ func TestDamage(t *testing.T) {
 	}{
 		"checksum": {broken(sound.frame()), codeChecksum, nil, lost},
 		"no zlib":  {frameOf([]byte("what is this"), 12), codeZlib, nil, lost},
-		"size":     {frameOf([]byte(sound.frame())[frameHead:], len(sound.b)+1), codeZlib, nil, lost},
-		"trailing": {frameOf([]byte(sound.frame() + "x")[frameHead:], len(sound.b)), codeZlib, nil, lost},
+		"break":    {frameOf([]byte(cutStream(sound.b, len(sound.b)-2)), len(sound.b)), codeZlib, []string{"6"}, []string{"chunks/000001", "states/00000006.json"}},
+		"size":     {frameOf([]byte(sound.frame())[frameHead:], len(sound.b)+1), codeZlib, []string{"6", "8"}, []string{"chunks/000001", "states/00000008.json"}},
+		"trailing": {frameOf([]byte(sound.frame() + "x")[frameHead:], len(sound.b)), codeZlib, []string{"6", "8"}, []string{"chunks/000001", "states/00000008.json"}},
 		"player":   {newChunk(5, 0, "a", "b").add(6, 0, 3).add(8, 1, 4).add(9, 2, 5).frame(), codeRecord, []string{"6", "8"}, []string{"states/00000008.json"}},
 		"points":   {newChunk(5, 0, "a", "b").add(6, 0, 3).add(8, 1, 1<<31).frame(), codeRecord, []string{"6"}, []string{"states/00000006.json"}},
 		"tick":     {newChunk(5, 0, "a", "b").add(6, 0, 3).add(1<<31, 1, 1).frame(), codeRecord, []string{"6"}, []string{"states/00000006.json"}},
@@ -262,8 +264,8 @@ func TestNoStart(t *testing.T) {
 
 // What a chunk takes is charged: a request that has less begins again with as much.
 func TestCharged(t *testing.T) {
-	c := newChunk(0, 0, "a")
-	for i := range 100_000 {
+	c := newChunk(0, 0, strings.Repeat("\xff", 255))
+	for i := range maxRecords {
 		c.add(int64(i), 0, 1)
 	}
 	log := head + c.frame()
@@ -273,9 +275,13 @@ func TestCharged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := len(nodestest.Read(t, root, "lines/0.jsonl"))
-	if _, peak := cache.Work(); peak < int64(n) {
-		t.Errorf("%d bytes are charged for %d of lines", peak, n)
+	var lines []byte
+	err = cache.Do(t.Context(), 0, func(ctx context.Context) (err error) {
+		lines, err = nodes.ReadFile(ctx, root, "lines/0.jsonl")
+		return err
+	})
+	if _, peak := cache.Work(); err != nil || peak < 2*int64(len(lines)) {
+		t.Errorf("%d bytes are charged for %d of lines, %v", peak, len(lines), err)
 	}
 }
 
@@ -308,7 +314,7 @@ func TestSavedCut(t *testing.T) {
 func TestManyTicks(t *testing.T) {
 	nodestest.Long(t)
 	log := []byte(head)
-	const each = 300_000
+	const each = maxRecords
 	for tick := int64(0); tick <= maxTicks+2*each; tick += each {
 		c := newChunk(tick, 0, "a")
 		for i := range int64(each) {
@@ -317,7 +323,38 @@ func TestManyTicks(t *testing.T) {
 		log = append(log, c.frame()...)
 	}
 	_, x := scanBytes(t, log)
-	if got := x.(*index); !got.broken || len(got.ticks) > maxTicks+each || len(got.problems) != 1 {
+	if got := x.(*index); !got.broken || len(got.ticks) > maxTicks+each || len(got.problems) != 1 || got.problems[0].Code != codeMany {
 		t.Errorf("%d ticks, %d chunks, %v", len(got.ticks), len(got.chunks), got.problems)
+	}
+}
+
+// Of many problems the first are listed, the last of which says that there are more, and the one
+// that ends the pass.
+func TestManyProblems(t *testing.T) {
+	bad := broken(newChunk(0, 0, "a").frame())
+	doc, _ := documentOf(t, head+strings.Repeat(bad, maxProblems+9)+frameOf(nil, 5))
+	if n := len(doc.Problems); n != maxProblems+1 || !strings.HasSuffix(doc.Problems[n-2].Message, "not listed)") || doc.Problems[n-1].Code != codeFrame {
+		t.Errorf("%d problems, %+v", n, doc.Problems[max(n-2, 0):])
+	}
+}
+
+// A record or a player beyond what a chunk may have is damage, and what comes before is shown.
+func TestLargeChunk(t *testing.T) {
+	c := newChunk(0, 0, "a")
+	for i := range maxRecords + 1 {
+		c.add(int64(i), 0, 1)
+	}
+	doc, _ := documentOf(t, head+c.frame()+newChunk(9999, 0, strings.Split(strings.Repeat("a", maxPlayers+1), "")...).add(9999, 0, 1).frame())
+	if len(doc.Problems) != 2 || doc.Totals.Ticks != maxRecords || doc.Problems[0].Code != codeRecord || doc.Problems[1].Code != codeRecord {
+		t.Errorf("%+v", doc)
+	}
+}
+
+// A map that is not UTF-8 is a problem of header.json and of index.json, and takes nothing away.
+func TestHeaderProblem(t *testing.T) {
+	log := strings.Replace(head, "dust", "d\xffst", 1)
+	doc, root := documentOf(t, log+ending)
+	if len(doc.Problems) != 1 || doc.Problems[0].Offset != len(log)-4 || !doc.Complete || !strings.Contains(nodestest.Read(t, root, "header.json"), `"code":"bad_utf8"`) {
+		t.Errorf("%+v", doc)
 	}
 }

@@ -2,6 +2,7 @@ package example
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"strconv"
@@ -33,16 +34,16 @@ var Format = formats.Format{
 // A tree is what the views of a recording share.
 type tree struct {
 	*views.Tree[index]
-	chunks *cache.Memo[frame, []byte]
+	chunks *cache.Memo[frame, body]
 }
 
 // newTree declares the views of a recording. Of its files export/changes.csv alone grows: a chunk
 // appears whole.
 func newTree(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 	t := &tree{Tree: views.New[index](name, rec, c)}
-	t.chunks = cache.NewMemo(c, func(ctx context.Context, f frame) ([]byte, int64, error) {
+	t.chunks = cache.NewMemo(c, func(ctx context.Context, f frame) (body, int64, error) {
 		b, err := f.chunk(ctx, t)
-		return b, int64(cap(b)), err
+		return b, int64(cap(b.bytes)), err
 	}).Peak(frame.cost)
 	return t.Dir(views.Game[index]{
 		Header:   t.header,
@@ -79,7 +80,7 @@ func (t *tree) header(context.Context) (any, error) {
 		HeaderHead: formats.HeaderHead{Format: name, FormatVersion: "1"},
 		Source:     t.Info(),
 		Header:     fields{h.start, h.tickMS, h.world, formats.HexOf(h.world)},
-		Problems:   []formats.Problem{},
+		Problems:   h.problems(),
 	}, nil
 }
 
@@ -102,7 +103,7 @@ func (t *tree) document(_ context.Context, x *index) (views.Document, error) {
 	doc := &formats.IndexDocument[totals, row]{
 		IndexHead: formats.IndexHead{Format: name, Complete: len(x.problems) == 0, Finished: x.ended, End: x.ending(t.Size)},
 		Totals:    totals{len(x.ticks), len(x.scores), len(x.chunks)},
-		Chunks:    []row{}, Problems: append([]formats.Problem{}, x.problems...),
+		Chunks:    []row{}, Problems: append(t.Head.(*header).problems(), x.problems...),
 	}
 	for i := range x.chunks {
 		c, first, end := &x.chunks[i], x.chunks[i].first, x.endOf(i)
@@ -118,7 +119,10 @@ func (t *tree) document(_ context.Context, x *index) (views.Document, error) {
 // chunk is a file of chunks/. It opens if the chunk inflates, whatever is wrong in it.
 func (t *tree) chunk(x *index, n int) (nodes.File, error) {
 	c := &x.chunks[n]
-	return c.file(c.damaged, c.size, func(ctx context.Context) ([]byte, error) { return t.chunks.Get(ctx, c.frame) }), nil
+	return c.file(c.damaged, c.size, func(ctx context.Context) ([]byte, error) {
+		b, err := t.chunks.Get(ctx, c.frame)
+		return b.bytes, cmp.Or(err, b.bad)
+	}), nil
 }
 
 // file returns a file that is made of the chunk alone. One that may be lost tells its size only by
@@ -142,21 +146,22 @@ func (c *chunk) failure(err error) error {
 	return err
 }
 
-// play returns the records of a chunk.
+// play returns the records of a chunk, before the first that is lost.
 func (t *tree) play(ctx context.Context, x *index, n int) (*records, error) {
 	c := &x.chunks[n]
 	b, err := t.chunks.Get(ctx, c.frame)
 	if err != nil {
-		return nil, c.failure(err)
+		return nil, err
 	}
 	return newRecords(c.frame, b, x.least(c.first)), nil
 }
 
-// each calls fn for the records of a chunk before the first that does not decode, and charges what
-// lines of them take. If there are none for that, it returns the error.
+// each calls fn for the records of a chunk before the first that is lost. If there are none for
+// that, it returns the error. Meanwhile it charges what lines of them take; what is kept is counted
+// where the file is opened.
 func (t *tree) each(ctx context.Context, x *index, n int, fn func(r *records)) error {
 	c := &x.chunks[n]
-	held, err := formats.Charge(ctx, c.lines)
+	held, err := formats.Charge(ctx, 2*c.lines) // as what grows is in memory twice
 	if err != nil {
 		return err
 	}
@@ -230,7 +235,8 @@ func (t *tree) one(make maker) func(context.Context, int64) ([]byte, error) {
 	}
 }
 
-// all makes the documents of a chunk, which it plays once, except for those that cannot be made.
+// all makes the documents of a chunk, which it plays once. It leaves out those that are too long,
+// and ends at the first that cannot be made, as then none after it can.
 func (t *tree) all(make maker) func(context.Context, *index, int, int, func(int, []byte) error) error {
 	return func(ctx context.Context, x *index, first, end int, fn func(i int, doc []byte) error) error {
 		r, err := t.play(ctx, x, x.chunkAt(first))
@@ -244,8 +250,8 @@ func (t *tree) all(make maker) func(context.Context, *index, int, int, func(int,
 	}
 }
 
-// longTick is how many scores of a tick are made at once.
-const longTick = 1024
+// longTick is how many scores of a tick are made at once: some 200 KiB, which are free.
+const longTick = 100
 
 // tickDocument makes ticks/N.json of a tick with up to longTick scores.
 func tickDocument(r *records, tick int64) ([]byte, error) {
@@ -255,7 +261,10 @@ func tickDocument(r *records, tick int64) ([]byte, error) {
 			b = append(r.append(b), ',')
 		}
 	})
-	if n > longTick {
+	switch {
+	case n == 0:
+		return nil, nodes.ErrStale // the index has a score here
+	case n > longTick:
 		return nil, nil
 	}
 	b = append(bytes.TrimSuffix(b, []byte{','}), "]}"...)

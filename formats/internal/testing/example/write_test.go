@@ -89,3 +89,12 @@ func broken(frame string) string {
 	b[8] ^= 1
 	return string(b)
 }
+
+// cutStream returns a zlib stream that ends after so many bytes of a chunk.
+func cutStream(b []byte, n int) string {
+	var stored bytes.Buffer
+	w := zlib.NewWriter(&stored)
+	w.Write(b[:n])
+	w.Flush()
+	return stored.String()
+}
