@@ -301,10 +301,10 @@ func (m *Memo[K, V]) compute(ctx context.Context, k K, load loader[K, V]) (v V, 
 	}()
 	at := m.placeOf(k)
 	if at == nil {
-		if m.place != nil && m.c.disk == nil && IsSavedOnly(ctx) && !m.eager {
+		if m.place != nil && IsSavedOnly(ctx) && !m.eager {
 			return v, 0, &NotSavedError{}
 		}
-		return load(ctx, k) // what is not worth saving is cheap
+		return load(ctx, k)
 	}
 	found, before := at.Find(ctx), ""
 	for _, name := range found.Names {

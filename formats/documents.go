@@ -1,7 +1,5 @@
 package formats
 
-import "recfs/nodes"
-
 // A HeaderHead is what the header.json of every format begins with
 // (docs/tree/README.md section 2).
 type HeaderHead struct {
@@ -59,7 +57,3 @@ type LongList struct{}
 
 // MarshalJSON implements json.Marshaler.
 func (LongList) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
-
-// An IndexFile is index.json in the tree of a recording. Its size takes the index of the recording.
-// So once the size is known the index is made, which the archive tells the catalogue.
-type IndexFile struct{ nodes.File }

@@ -110,11 +110,6 @@ type Format struct {
 	// but no byte of in is read. in.Size may be more than it was for the index.
 	ReadIndex func(in Input, h Head, saved []byte) (Index, error)
 
-	// Keep reports whether the index of a recording is worth a file on disk;
-	// nil: each one is. It is not asked of one that is compressed or in a
-	// container.
-	Keep func(h Head) bool
-
 	// Beside, if set, tells of what the index depends on that lies beside the recording, such as a
 	// schema. It may change while the recording stays the same: then the index is made again.
 	Beside *Beside

@@ -62,7 +62,7 @@ func (f *archiveFlags) open(e *env) (*archive, error) {
 		store, options.Disk = disk, disk
 	}
 	c := cache.New(int64(f.cacheMem), store)
-	known := catalogue.New(c, &options)
+	known := catalogue.New(c, options)
 	a := &archive{
 		formats: list, options: options, mapres: f.formats.search,
 		cache: c, catalogue: known, log: log, logged: logged, records: handler.logRecords,

@@ -120,9 +120,6 @@ func (x *exporter) each(ctx context.Context, list iter.Seq[outcome]) (written st
 		for _, f := range done.files {
 			x.stop(f.Err)
 		}
-		if done.err == nil {
-			x.a.catalogue.Keep(ctx, done.to.Recording)
-		}
 	})
 	return count(x.written, "table", "tables"), nil
 }

@@ -51,7 +51,7 @@ func openCached(tb testing.TB, tree source.Tree, budget int64) (*cache.Cache, no
 	c := cache.New(budget, nil)
 	tb.Cleanup(c.Close)
 	var options archives.Options
-	known := catalogue.New(c, &options)
+	known := catalogue.New(c, options)
 	return c, known.Root(archives.New(tree, list, c, options))
 }
 

@@ -99,9 +99,7 @@ func (x *exporter) known(ctx context.Context) map[string][]string {
 func (x *exporter) load(ctx context.Context, done *outcome, known map[string][]string) {
 	m := &export.Member{Recording: done.to}
 	if m.Tables, m.Known = known[m.Path]; !m.Known {
-		if done.err = m.Load(ctx); done.err == nil {
-			x.a.catalogue.Keep(ctx, m.Recording.Recording)
-		}
+		done.err = m.Load(ctx)
 		m.Told()
 	}
 	for _, t := range m.Tables {

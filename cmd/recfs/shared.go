@@ -10,7 +10,6 @@ import (
 	"os"
 
 	archives "recfs/formats/archive"
-	"recfs/formats/catalogue"
 	"recfs/formats/export"
 	"recfs/formats/shared"
 	"recfs/formats/source/remote"
@@ -50,7 +49,7 @@ func (a *archive) openShared(at string) error {
 
 // share puts what the cache on disk has of a recording into the shared index.
 func (a *archive) share(ctx context.Context, r archives.Recording) error {
-	for _, at := range append(r.Shared(), catalogue.DigestPlace(r)) {
+	for _, at := range r.Shared() {
 		if at == nil {
 			continue
 		}

@@ -35,8 +35,6 @@ type Options struct {
 	// Follow tells that files are read while they grow: of one that was written a moment ago, some
 	// formats show what will stay (formats.Format.HoldsBack). Else all is shown.
 	Follow bool
-	// Indexed hears when the index.json of a recording was made or asked for; nil: nobody does.
-	Indexed func(context.Context, Recording)
 	// OnRead hears how many bytes of the source are read; nil: nobody does.
 	OnRead func(n int)
 	// Log hears of what does not open, once per version; nil: nobody.

@@ -41,15 +41,7 @@ func (r recording) At(ctx context.Context, i int) (nodes.Entry, error) {
 		return nodes.Entry{}, err
 	}
 	e, err := d.At(ctx, i)
-	return child{top: r}.below(r.heard(e)), err
-}
-
-// heard returns an entry of the tree so that Options.Indexed hears of it, if that is index.json.
-func (r recording) heard(e nodes.Entry) nodes.Entry {
-	if f, ok := e.File.(formats.IndexFile); ok && r.a.opt.Indexed != nil {
-		e.File = indexFile{f, r}
-	}
-	return e
+	return child{top: r}.below(e), err
 }
 
 func (r recording) Find(ctx context.Context, name string) (int, error) {
@@ -79,28 +71,6 @@ func (r recording) raw() nodes.Entry {
 		Stored:   k.v.Size, Grows: !k.packed && grows(k.v),
 	}
 	return in.RawEntry()
-}
-
-// An indexFile is the index.json of a recording, which Options.Indexed hears of.
-type indexFile struct {
-	formats.IndexFile
-	r recording
-}
-
-func (f indexFile) Size(ctx context.Context) (int64, error) {
-	n, err := f.IndexFile.Size(ctx)
-	if err == nil {
-		f.r.a.opt.Indexed(ctx, Recording{f.r})
-	}
-	return n, err
-}
-
-func (f indexFile) Open(ctx context.Context) (nodes.Content, error) {
-	c, err := f.IndexFile.Open(ctx)
-	if err == nil {
-		f.r.a.opt.Indexed(ctx, Recording{f.r})
-	}
-	return c, err
 }
 
 var _ nodes.Grower = recording{}

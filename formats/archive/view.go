@@ -186,7 +186,7 @@ func (r Recording) Segments() (files []source.FileKey, ok bool) {
 	return files, r.r.key.isDir()
 }
 
-// Tree returns the tree that its format makes of it. Options.Indexed does not hear of it.
+// Tree returns the tree that its format makes of it.
 func (r Recording) Tree(ctx context.Context) (nodes.Dir, error) { return r.r.tree(ctx) }
 
 // A NotOpenError says why a recording does not open.

@@ -34,7 +34,6 @@ type Catalogue struct {
 	cache   *cache.Cache
 	disk    *cache.Disk // may be nil
 	sniff   bool
-	digests *cache.Memo[archive.Recording, digest]
 	looked  atomic.Int64
 	pages   *ledger.Pages
 	lines   *cache.Memo[*ledger.Block, []Line]
@@ -45,14 +44,11 @@ type Catalogue struct {
 	end     context.CancelFunc // of walking
 }
 
-// New returns the catalogue of archives that are opened with c and opt after it: it sets
-// opt.Indexed.
-func New(c *cache.Cache, opt *archive.Options) *Catalogue {
+// New returns the catalogue of archives that are opened with c and opt.
+func New(c *cache.Cache, opt archive.Options) *Catalogue {
 	k := &Catalogue{cache: c, disk: opt.Disk, sniff: opt.Sniff, pages: ledger.NewPages(c)}
-	k.digests = cache.NewMemo(c, loadDigest).Durable(DigestPlace, encodeDigest, resumeDigest)
 	k.lines = newLines(c, k.pages)
 	k.walking, k.end = context.WithCancel(context.Background())
-	opt.Indexed = k.Keep
 	return k
 }
 
@@ -60,13 +56,6 @@ func New(c *cache.Cache, opt *archive.Options) *Catalogue {
 func (c *Catalogue) Close() {
 	c.end()
 	c.walks.Wait()
-}
-
-// Keep keeps what a recording that has an index says, on disk if there is a cache there.
-func (c *Catalogue) Keep(ctx context.Context, r archive.Recording) {
-	if c.disk != nil && !cache.IsSavedOnly(ctx) {
-		_, _ = c.digests.Get(ctx, r) // without it the catalogue knows less
-	}
 }
 
 // Mounted says where archives with this catalogue are mounted, for views.sql.

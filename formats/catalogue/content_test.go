@@ -16,12 +16,11 @@ import (
 	"recfs/nodes"
 )
 
-// counted returns formats whose passes are counted, and all of whose indexes are kept.
+// counted returns formats whose passes are counted.
 func counted(scans *atomic.Int64) []formats.Format {
 	list := allFormats()
 	for i := range list {
 		scan := list[i].Scan
-		list[i].Keep = nil
 		list[i].Scan = func(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
 			if earlier == nil {
 				scans.Add(1)

@@ -52,7 +52,7 @@ var rec = formatstest.Plain(formats.Format{
 
 // newRoot returns an archive with its catalogue.
 func newRoot(tree source.Tree, list []formats.Format, c *cache.Cache, opt archive.Options) *root {
-	known := New(c, &opt)
+	known := New(c, opt)
 	return known.Root(archive.New(tree, list, c, opt)).(*root)
 }
 

@@ -52,10 +52,10 @@ func raced() formats.Format {
 		},
 		ReadIndex: func(_ formats.Input, _ formats.Head, saved []byte) (formats.Index, error) { return headOf(saved), nil },
 		Tree: func(r formats.Recording, _ *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
-			return nodes.List(nodes.Entry{Name: "index.json", File: formats.IndexFile{File: nodes.Func(func(ctx context.Context) ([]byte, error) {
+			return nodes.List(nodes.Entry{Name: "index.json", File: nodes.Func(func(ctx context.Context) ([]byte, error) {
 				_, err := r.Index(ctx)
 				return []byte("{}\n"), err
-			})}}), nil
+			})}), nil
 		},
 		Summary: func(_ context.Context, r formats.Recording, found formats.Index) (s formats.Summary, err error) {
 			if found != nil {

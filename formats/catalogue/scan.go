@@ -320,28 +320,18 @@ func (s *scan) open(ctx context.Context, it *item) {
 // summary makes the line of a recording, and says what on disk would tell more than the line does.
 // If the recording could not be read this time the line says so, and is not one to keep.
 func (s *scan) summary(ctx context.Context, known *ledger.Record, r archive.Recording) {
-	keep := true
-	ctx = cache.SavedOnly(ctx)
-	var sum Summary
-	var outcome Outcome
-	d, err := s.c.digests.Get(ctx, r)
-	if err == nil {
-		sum, known.Tables, known.Beside, outcome = d.Summary, d.Tables, d.Beside, d.Outcome
-	} else {
-		if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
-			known.Pending = missing.Name
-		}
-		known.Tables, keep = sum.open(ctx, r, s.cache)
-		if sum.Error != "" {
-			known.Pending = ""
-		}
-	}
+	var d digest
+	err := s.c.cache.Do(ctx, digestPeak, func(ctx context.Context) error {
+		d = digestOf(cache.SavedOnly(ctx), r, s.cache)
+		return ctx.Err()
+	})
 	v, at := r.Version(), known.Path
-	sum.Path, sum.Format, sum.Size, sum.Modified = at, r.Format().Name, v.Size, v.Time().UTC().Format(time.RFC3339Nano)
-	sum.PathHex = formats.HexOf(at)
-	known.Line, known.Outcome, known.Open = sum.line(), outcome.text(), !keep
-	if sum.Error == "" {
-		known.Format, known.Indexed = sum.Format, sum.Indexed
+	d.Path, d.Format, d.Size, d.Modified = at, r.Format().Name, v.Size, v.Time().UTC().Format(time.RFC3339Nano)
+	d.PathHex = formats.HexOf(at)
+	known.Line, known.Outcome, known.Open = d.line(), d.Outcome.text(), d.unread || err != nil
+	known.Tables, known.Beside, known.Pending = d.tables, d.beside, d.pending
+	if d.Error == "" {
+		known.Format, known.Indexed = d.Format, d.Indexed
 	}
 }
 

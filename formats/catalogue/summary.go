@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	iofs "io/fs"
 	"iter"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"recfs/formats/internal/jsonenc"
 	"recfs/formats/internal/ledger"
 	"recfs/formats/internal/parquet"
-	"recfs/formats/internal/wire"
 	"recfs/formats/recordings"
 )
 
@@ -67,131 +65,60 @@ func (s *Summary) IsContainer() bool {
 // Place returns the path as it is in the mount.
 func (s *Summary) Place() string { return formats.ExactName(s.Path, s.PathHex) }
 
-// A digest is the part of a Summary that the documents of a recording say,
-// its index.json among them. It is kept on disk once that was made.
+// layout is the number of all that the catalogue keeps. Records are made of indexes and have sizes
+// of tables, so the numbers of both are in it, a byte each. The first one is raised when the lines
+// or records change otherwise.
+const layout = 25<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
+
+// A digest is what is known of a recording as it is, without a pass over it.
 type digest struct {
-	Seal   formats.Seal // of the index
-	Tables []ledger.Table
-	Beside string `json:",omitempty"` // see besideOf
-	Outcome
-	Summary Summary
+	Summary
+	tables  []ledger.Table
+	beside  string // see besideOf
+	pending string // the name of the index that would tell more; "": there is none to wait for
+	unread  bool   // the recording could not be read this time
 }
 
-// cost is about what a digest counts for in the cache.
-func (d *digest) cost() int64 {
-	n := int64(2<<10 + len(d.Result))
-	for i := range d.Tables {
-		n += int64(128 + len(d.Tables[i].Pieces) + len(d.Tables[i].Rows))
-	}
-	for _, name := range d.Summary.Players {
-		n += int64(32 + len(name))
-	}
-	const runner, name, run = 64, 48, 96 // with their texts
-	for _, who := range d.Runners {
-		n += int64(runner + name*len(who.Names) + run*len(who.Runs))
-	}
-	return n
-}
+// digestPeak is about what it takes to make a digest, besides what is charged for rows.
+const digestPeak = 2 << 20
 
-// layout is the number of all that the catalogue keeps. Digests are made of indexes and have sizes
-// of tables, so the numbers of both are in it, a byte each. The first one is raised when the lines,
-// the digests or records change otherwise.
-const layout = 24<<16 | indexfile.Layout<<8 | parquet.LayoutNumber
-
-// DigestPlace is where the digest of a recording is on disk; nil: none is kept.
-func DigestPlace(r archive.Recording) cache.Place {
-	f := r.Format()
-	return r.Kept(fmt.Sprintf("summary-%x-%s", layout, f.Name), f.Variant)
-}
-
-func loadDigest(ctx context.Context, r archive.Recording) (digest, int64, error) {
-	k, err := r.Summary(ctx)
-	if err != nil {
-		return digest{}, 0, err
-	}
-	o, err := r.Open(ctx)
-	if err != nil {
-		return digest{}, 0, err
-	}
-	d := digest{Tables: tablesOf(o), Beside: besideOf(ctx, r, o), Outcome: Outcome{k.Runners, k.Result}}
-	if d.Seal, err = o.Seal(ctx); err != nil {
-		return digest{}, 0, err
-	}
-	d.Summary.take(k, true)
-	if err := measure(ctx, r, o, d.Summary.Start, d.Tables); err != nil {
-		return digest{}, 0, err
-	}
-	return d, d.cost(), nil
-}
-
-func encodeDigest(d digest) []byte {
-	b, err := json.Marshal(d)
-	if err != nil {
-		return nil
-	}
-	return wire.Pack(b)
-}
-
-// maxDigest is how many bytes a digest has before compression at most: with the rows of a few
-// tables.
-const maxDigest = 4 * maxRowBytes
-
-func decodeDigest(b []byte) (d digest, err error) {
-	if b, err = wire.Unzstd(b, maxDigest); err == nil {
-		err = json.Unmarshal(b, &d)
-	}
-	return d, err
-}
-
-// resumeDigest returns a saved digest. Where the file may be another one of the same size, or what
-// lies beside it is another, it is made again, for which the format compares the bytes with its own
-// index.
-func resumeDigest(ctx context.Context, r archive.Recording, b []byte) (digest, int64, error) {
-	d, err := decodeDigest(b)
-	if err != nil {
-		return digest{}, 0, err
-	}
-	in := formats.Input{Stamp: r.Stamp(), Content: r.Content()}
-	switch {
-	case !d.sound(), d.Seal.Stamp.Size != in.Stamp.Size:
-		return digest{}, 0, formats.ErrOther
-	case in.Sealed(ctx, d.Seal) && !besideChanged(ctx, r.Archive(), r.Path(), d.Beside):
-		return d, d.cost(), nil
-	}
-	return loadDigest(ctx, r)
-}
-
-// sound reports whether a saved digest says what documents say, and no more: the rest of a line is
-// known of the file.
-func (d *digest) sound() bool {
-	s := &d.Summary
-	return s.Indexed && s.Path == "" && s.PathHex == "" && s.Format == "" && s.Size == 0 && s.Modified == "" && s.Error == "" &&
-		s.Problems != nil && *s.Problems >= 0 && soundTables(d.Tables) && soundRunners(d.Runners)
-}
-
-// open opens a recording for itself alone and takes what its header says, or that it does not open,
-// and the names of its tables. ok is false if it could not be read this time.
-func (s *Summary) open(ctx context.Context, r archive.Recording, c *cache.Cache) (tables []ledger.Table, ok bool) {
+// digestOf opens a recording for itself alone and returns what its index says, or its header if
+// there is no index, or that it does not open.
+func digestOf(ctx context.Context, r archive.Recording, c *cache.Cache) (d digest) {
 	o, err := r.OpenWith(ctx, c)
-	if err == nil {
-		tables = tablesOf(o)
-	}
 	missing, unread := (*cache.NotSavedError)(nil), (*formats.UnreadError)(nil)
 	switch {
 	case err == nil:
-		k, _ := o.HeadSummary(ctx) // of an error there is less
-		s.take(k, false)
+		d.takeOpened(ctx, r, o)
 	case errors.As(err, &missing): // a large one under compression: nothing is known
-	case ctx.Err() != nil:
-		return nil, false
+		d.pending = missing.Name
 	case errors.As(err, &unread):
-		s.Error, s.Problems = readReason(unread.Err), new(int64(1))
-		return nil, false
+		d.Error, d.Problems, d.unread = readReason(unread.Err), new(int64(1)), true
 	default:
-		s.Error = formats.OneLine(err.Error())
-		s.Indexed, s.Complete, s.Problems = true, new(false), new(int64(1)) // there is no index to make
+		d.Error = formats.OneLine(err.Error())
+		d.Indexed, d.Complete, d.Problems = true, new(false), new(int64(1)) // there is no index to make
 	}
-	return tables, true
+	return d
+}
+
+// takeOpened takes what a recording says that opens.
+func (d *digest) takeOpened(ctx context.Context, r archive.Recording, o *recordings.Opened) {
+	d.tables = tablesOf(o)
+	k, err := o.Summary(ctx)
+	if err == nil {
+		known := digest{tables: slices.Clone(d.tables), beside: besideOf(ctx, r, o)}
+		known.Outcome = Outcome{k.Runners, k.Result}
+		known.take(k, true)
+		if err = measure(ctx, r, o, known.Start, known.tables); err == nil {
+			*d = known
+			return
+		}
+		k, _ = o.HeadSummary(ctx)
+	}
+	if missing, ok := errors.AsType[*cache.NotSavedError](err); ok {
+		d.pending = missing.Name
+	}
+	d.take(k, false) // of an error there is less
 }
 
 // unreadNulls puts null where a Summary of which nothing is known has no other way to say so.

@@ -69,19 +69,6 @@ func (t *Tables) Memory() int64 {
 	return int64(len(t.stored) + entry*(len(t.Items)+len(t.Data)+3*len(t.Types)) + part*parts)
 }
 
-// smallIndex is how much data a file must announce for its index to be kept on disk: less is
-// inflated as fast as a file is opened.
-const smallIndex = 8 << 20
-
-// keep is the Keep of the format.
-func keep(h formats.Head) bool {
-	size := int64(0)
-	for _, d := range h.(*Tables).Data {
-		size += d.Size
-	}
-	return size >= smallIndex
-}
-
 // summary is the Summary of the format. All that it says of a map takes an index, whose pass reads
 // the texts.
 func summary(_ context.Context, rec formats.Recording, found formats.Index) (formats.Summary, error) {

@@ -33,10 +33,10 @@ func TestSavedIndex(t *testing.T) {
 	}
 }
 
-// TestDurableIndex finds the problems of a large map on disk, unless its bytes have changed.
+// TestDurableIndex finds the problems of a map on disk, unless its bytes have changed.
 func TestDurableIndex(t *testing.T) {
 	w := &mapWriter{}
-	w.content(make([]byte, smallIndex))
+	w.content(make([]byte, 1<<16))
 	sound := w.bytes()
 	damaged := bytes.Clone(sound)
 	damaged[len(damaged)-1] ^= 1 // the checksum of the zlib stream
@@ -70,7 +70,7 @@ func TestDurableIndex(t *testing.T) {
 // TestSavedReadsNothing lists and describes a map whose index is kept.
 func TestSavedReadsNothing(t *testing.T) {
 	w := smallMap()
-	w.content(make([]byte, smallIndex))
+	w.content(make([]byte, 1<<16))
 	b, disk := w.bytes(), store{}
 	describe := func() (text []byte, read bool) {
 		root, r := openKept(t, b, 1, Options{}, disk)

@@ -38,7 +38,6 @@ func New(opt Options) formats.Format {
 		ReadHead:   opt.readHead,
 		Scan:       scan,
 		ReadIndex:  readIndex,
-		Keep:       keep,
 		Tree: func(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 			return root(newTree(rec, c), opt.mapres(rec.Input))
 		},

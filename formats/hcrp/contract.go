@@ -143,16 +143,6 @@ func besideFiles(in formats.Input, found formats.Head) (names []string, ok bool)
 	return names, true
 }
 
-// worthSaving is how many bytes of bodies make an index worth a file on disk. Reading the file
-// takes as long as indexing that much.
-const worthSaving = 64 << 10
-
-// isWorthSaving is the Keep of the format.
-func isWorthSaving(found formats.Head) bool {
-	h, ok := found.(*head)
-	return ok && h.bodyBytes() >= worthSaving
-}
-
 // scan is the Scan of the format. It decodes the chunks that an earlier index does not have.
 func scan(ctx context.Context, in formats.Input, found formats.Head, earlier formats.Index) (formats.Index, error) {
 	h, ok := found.(*head)
@@ -173,10 +163,10 @@ func scan(ctx context.Context, in formats.Input, found formats.Head, earlier for
 
 // readIndex reads what Append of an index wrote.
 func readIndex(_ formats.Input, found formats.Head, saved []byte) (formats.Index, error) {
-	h, ok := found.(*head)
-	if !ok {
-		return nil, formats.ErrOther
+	if l, ok := found.(*ruin); ok {
+		return l, nil // the head has all that the index has
 	}
+	h := found.(*head)
 	x := &index{order: h.byTick, rows: newRows(h.Chunks())}
 	err := indexfile.Read(formatName, saved, x.code)
 	if err == nil {

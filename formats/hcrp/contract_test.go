@@ -20,13 +20,6 @@ import (
 	"recfs/nodes/nodestest"
 )
 
-// keeping returns the format with an index on disk for every recording.
-func keeping(opt Options) formats.Format {
-	f := New(opt)
-	f.Keep = nil
-	return f
-}
-
 // openKept opens a recording whose bytes did not change since it was opened with the same disk.
 func openKept(t testing.TB, format formats.Format, in formats.Input, disk cache.Store) nodes.Dir {
 	t.Helper()
@@ -91,7 +84,7 @@ func TestKeptTree(t *testing.T) {
 			"segments":    dirInput(segments), "more segments": dirInput(more),
 		} {
 			for _, schemas := range [][]*Schema{nil, {h.schema}} {
-				format, disk := keeping(Options{Schemas: schemas}), store{}
+				format, disk := New(Options{Schemas: schemas}), store{}
 				want := outline(t, openKept(t, format, in, disk))
 				counter := &nodestest.Counted{ReaderAt: in.ReaderAt}
 				counters := []*nodestest.Counted{counter}
@@ -129,7 +122,7 @@ func TestGrowingSegments(t *testing.T) {
 			part := *rec
 			part.chunks = rec.chunks[:n]
 			in := dirInput(part.segments(t, 2))
-			format := keeping(Options{Schemas: []*Schema{h.schema}})
+			format := New(Options{Schemas: []*Schema{h.schema}})
 			want := nodestest.Files(t, openKept(t, format, in, nil))
 			in.Stamp = formats.Stamp{Size: int64(n), Changed: int64(n)}
 			formatstest.Keep(&in, disk)
@@ -158,7 +151,7 @@ func TestGrowingSegments(t *testing.T) {
 func TestSidecarComesAndGoes(t *testing.T) {
 	g := &generator{rand.New(rand.NewPCG(1, 33)), hosts(t)[0].schema}
 	file := g.recording(Published, 4, 3, 20).file(t)
-	disk, format := store{}, keeping(Options{})
+	disk, format := store{}, New(Options{})
 	other := []byte(strings.Replace(string(parkourV4), `"name": "mapmaker-parkour"`, `"name": "of my own"`, 1))
 	if _, err := ParseSchema(other); err != nil || string(other) == string(parkourV4) {
 		t.Fatal("no other schema:", err)

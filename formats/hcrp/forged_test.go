@@ -22,7 +22,7 @@ func TestForgedIndex(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			nodestest.Forged(t, nodestest.Times(20, 8), func(t testing.TB, shelf *nodestest.Shelf) nodes.Dir {
-				return openKept(t, keeping(Options{}), in, shelf)
+				return openKept(t, New(Options{}), in, shelf)
 			})
 		})
 	}

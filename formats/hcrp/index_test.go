@@ -148,7 +148,7 @@ func TestRewrittenRecordingIsIndexedAgain(t *testing.T) {
 	rec := g.recording(Published, 4, 6, 20)
 	// look returns index.json, and whether the index was made anew.
 	look := func(fsys iofs.FS, disk cache.Store) (string, bool) {
-		format, anew := keeping(Options{}), false
+		format, anew := New(Options{}), false
 		format.Scan = func(ctx context.Context, in formats.Input, h formats.Head, earlier formats.Index) (formats.Index, error) {
 			anew = anew || earlier == nil
 			return scan(ctx, in, h, earlier)

@@ -100,7 +100,7 @@ func TestBadSidecars(t *testing.T) {
 		"one of two":  {fstest.MapFS{"test.schema.json": {Data: []byte(good)}, "test.hcrp.schema.json": {}}, []string{"test.hcrp.schema.json: "}, "mine"},
 		"the second":  {fstest.MapFS{"test.schema.json": {}, "test.hcrp.schema.json": {Data: []byte(good)}}, nil, "mine"},
 	} {
-		disk, format := store{}, keeping(Options{})
+		disk, format := store{}, New(Options{})
 		for range 2 { // of the file, and as it is kept
 			in := fileInput(file, len(file))
 			in.Beside = formatstest.Folder{FS: c.beside}

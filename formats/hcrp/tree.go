@@ -33,7 +33,6 @@ func New(opt Options) formats.Format {
 		Prefixes:   true,
 		Single:     []columnar.Table{{Name: markersTable, Columns: markersColumns}},
 		ReadIndex:  readIndex,
-		Keep:       isWorthSaving,
 		Beside:     &formats.Beside{Sum: beside, Files: besideFiles, Elsewhere: opt.DictDirs},
 		Tree:       newTree,
 		Summary:    summary,

@@ -45,9 +45,6 @@ func (x *sealedIndex) count(ctx context.Context) error {
 
 // place is where the index is on disk; nil: it is not kept.
 func (s *Store[K]) place(key indexKey[K]) cache.Place {
-	if !key.kept {
-		return nil
-	}
 	src := s.source(key.k)
 	return src.Input.Place(src.Format.Name, src.Format.Variant)
 }
@@ -75,7 +72,8 @@ func (s *Store[K]) scan(ctx context.Context, key indexKey[K]) (*sealedIndex, int
 	return s.pass(o, key, formats.NewTally(r), seen).run(ctx, nil)
 }
 
-// resume brings the saved index of a recording up to date.
+// resume brings the saved index of a recording up to date. In a context of [cache.SavedOnly] there
+// is none of a recording of another size: it would take a pass over what was added.
 func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*sealedIndex, int64, error) {
 	o, err := s.openedFor(ctx, key)
 	if err != nil {
@@ -87,7 +85,7 @@ func (s *Store[K]) resume(ctx context.Context, key indexKey[K], saved []byte) (*
 	}
 	same := o.Sealed(ctx, f.seal)
 	switch {
-	case f.beside != o.beside, f.pass != nil && cache.IsSavedOnly(ctx):
+	case f.beside != o.beside, cache.IsSavedOnly(ctx) && (f.pass != nil || f.seal.Stamp.Size != o.Stamp.Size):
 		return nil, 0, formats.ErrOther
 	case same && f.pass == nil:
 		x, err := o.reuse(f)

@@ -46,11 +46,9 @@ type Store[K comparable] struct {
 	pace    pace
 }
 
-// An indexKey is a recording whose index is kept on disk or not, and what beside it the index
-// depends on.
+// An indexKey is a recording, and what beside it its index depends on.
 type indexKey[K comparable] struct {
 	k      K
-	kept   bool
 	beside string
 }
 
@@ -164,7 +162,6 @@ func (s *Store[K]) openSource(ctx context.Context, k K, src Source) (*Opened, er
 
 // openSaved opens a recording whose head and index are on disk; nil: they are not.
 func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
-	key := indexKey[K]{k: k, kept: true}
 	b, ok := s.c.Load(ctx, src.Input.Place(src.Format.Name, src.Format.Variant))
 	if !ok {
 		return nil
@@ -185,8 +182,7 @@ func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	if err != nil {
 		return nil
 	}
-	key.beside = o.beside
-	s.indexes.Put(key, x, x.memory())
+	s.indexes.Put(indexKey[K]{k, o.beside}, x, x.memory())
 	return o
 }
 
@@ -194,9 +190,7 @@ func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 func (s *Store[K]) tree(k K, src Source, h formats.Head) *Opened {
 	o := &Opened{Recording: formats.Recording{Input: src.Input, Head: h}, source: src}
 	o.beside = src.Format.BesideSum(h)
-	// Where the bytes lie in a container or a compressed stream, to read any of them costs more than a
-	// file of the cache, so each index is kept.
-	key := indexKey[K]{k, src.Open != nil || src.Format.Keep == nil || src.Format.Keep(h), o.beside}
+	key := indexKey[K]{k, o.beside}
 	get := func(ctx context.Context) (sealedIndex, error) {
 		x, err := s.indexes.Get(ctx, key)
 		if err != nil {

@@ -290,38 +290,6 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// An index that its format does not want to be kept is kept where the bytes must be unpacked for
-// it.
-func TestKeep(t *testing.T) {
-	for _, wrapped := range []bool{false, true} {
-		disk := new(nodestest.Shelf)
-		passes := []int64(nil)
-		format := lines(&passes)
-		format.Keep = func(formats.Head) bool { return false }
-		in := formatstest.BytesInput("x", []byte("Lab"), time.Unix(1, 0))
-		in.Stamp = formats.Stamp{Size: 3, Changed: 3}
-		formatstest.Keep(&in, disk)
-		src := recordings.Source{Format: &format, Input: in}
-		if wrapped {
-			src.Open = func(context.Context, *formats.Input) error { return nil }
-		}
-		for range 2 {
-			c := cache.New(1<<20, disk)
-			o, err := recordings.OpenOne(t.Context(), src, c, slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := o.Index(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			c.Close()
-		}
-		if want := map[bool]int{false: 2, true: 1}[wrapped]; len(passes) != want {
-			t.Errorf("wrapped: %v: %d passes, want %d", wrapped, len(passes), want)
-		}
-	}
-}
-
 // Of a recording beside which something else lies by now there is another index, in memory and on
 // disk; the earlier tree is stale.
 func TestBeside(t *testing.T) {

@@ -109,7 +109,7 @@ func (t *Tree[T]) Dir(g Game[T]) (dir nodes.Dir, tables func() []columnar.Maker)
 	if g.Index == nil {
 		g.Index = t.document(g.Document)
 	}
-	entries = append(entries, nodes.Entry{Name: "index.json", File: formats.IndexFile{File: g.Index}})
+	entries = append(entries, nodes.Entry{Name: "index.json", File: g.Index})
 	if g.Raw != nil {
 		entries = append(entries, nodes.Entry{Name: "raw", Dir: g.Raw})
 	} else {

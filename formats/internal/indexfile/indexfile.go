@@ -21,7 +21,7 @@ import (
 // save other bytes for the same recording: when the encoding changes, when a pass finds something
 // else or says it in other words, and when lengths that are saved become those of another text. An
 // index with another number is made again, in all formats: that is rare, and one number cannot be
-// forgotten in one place of five. Goldens of the formats and of the catalogue, whose digests are
+// forgotten in one place of five. Goldens of the formats and of the catalogue, whose records are
 // made of indexes, fail where it was not raised (nodestest.Saved).
 const Layout = 20
 

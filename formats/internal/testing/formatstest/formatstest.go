@@ -184,11 +184,11 @@ func Open(ctx context.Context, format formats.Format, in formats.Input, c *cache
 // do, and have neither a head nor an index to speak of.
 func Plain(f formats.Format, open func(context.Context, formats.Input) error, tree func(formats.Input, *cache.Cache) nodes.Dir) formats.Format {
 	f.Open = func(ctx context.Context, in formats.Input) (formats.Head, error) { return blank{}, open(ctx, in) }
-	f.ReadHead = func(context.Context, formats.Input, []byte) (formats.Head, error) { return nil, formats.ErrOther }
+	f.ReadHead = func(context.Context, formats.Input, []byte) (formats.Head, error) { return blank{}, nil }
 	f.Scan = func(context.Context, formats.Input, formats.Head, formats.Index) (formats.Index, error) {
 		return blank{}, nil
 	}
-	f.Keep = func(formats.Head) bool { return false }
+	f.ReadIndex = func(formats.Input, formats.Head, []byte) (formats.Index, error) { return blank{}, nil }
 	f.Tree = func(rec formats.Recording, c *cache.Cache) (nodes.Dir, func() []columnar.Maker) {
 		return tree(rec.Input, c), nil
 	}
