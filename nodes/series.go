@@ -33,6 +33,12 @@ type Series struct {
 
 	Grows func(n int64) bool // which files do (see Entry); nil: none
 
+	// Clock tells which number is that of a time: @TIME and Suffix opens the file of it, or of the
+	// last number before it that is listed if AsListed is set (docs/tree/README.md section 2). Without
+	// functions no time opens.
+	Clock    Clock
+	AsListed bool
+
 	// Extra reports whether number n, which is not listed, opens all the same; nil: none does. Numbers
 	// from 1<<38 on never do. An error other than io/fs.ErrNotExist says why it cannot be known.
 	Extra func(ctx context.Context, n int64) (bool, error)
@@ -77,11 +83,21 @@ func (s *Series) numberAt(i int) (int64, error) {
 }
 
 // Find implements Dir. A name is decimal digits with at most as many leading zeros as that which is
-// listed.
+// listed, or a time.
 func (s *Series) Find(ctx context.Context, name string) (int, error) {
-	digits, begins := strings.CutPrefix(name, s.Prefix)
-	digits, ends := strings.CutSuffix(digits, s.Suffix)
-	n, ok := ParseNumber(digits, s.Width)
+	text, begins := strings.CutPrefix(name, s.Prefix)
+	text, ends := strings.CutSuffix(text, s.Suffix)
+	n, ok := ParseNumber(text, s.Width)
+	if moment, isTime := strings.CutPrefix(text, timeMark); isTime && begins && ends && s.Clock.Start != nil {
+		var err error
+		if n, err = s.Clock.at(ctx, moment); err != nil {
+			return 0, err
+		}
+		if s.AsListed {
+			return s.floor(n)
+		}
+		ok = true
+	}
 	if !begins || !ends || !ok {
 		return 0, NotExist("find", name)
 	}
@@ -99,6 +115,18 @@ func (s *Series) Find(ctx context.Context, name string) (int, error) {
 		return 0, NotExist("find", name)
 	}
 	return unlisted + int(n), nil
+}
+
+// timeMark is what stands before a time in a name.
+const timeMark = "@"
+
+// floor returns the index of the last listed entry whose number is n or less.
+func (s *Series) floor(n int64) (int, error) {
+	i := s.search(n+1) - 1
+	if i < 0 {
+		return 0, NotExist("find", s.name(n))
+	}
+	return s.position(i), nil
 }
 
 // Index returns which of the listed numbers n is, -1 if it is none.
@@ -227,8 +255,8 @@ type LazySeries struct {
 	// [Lazy] it is called for every operation that needs the list.
 	List func(context.Context) (Dir, error)
 
-	// Made returns the list if it is made, so that finding an entry need not make it; nil: it is
-	// made to find an entry, too.
+	// Made returns the list if it is made, so that finding an entry by its number need not make it;
+	// nil: it is made for that, too.
 	Made func() (Dir, bool)
 }
 
@@ -267,7 +295,7 @@ func (s *LazySeries) AppendName(ctx context.Context, b []byte, i int) ([]byte, f
 
 // Find implements Dir. A name that the list does not have is looked for among the unlisted numbers.
 func (s *LazySeries) Find(ctx context.Context, name string) (int, error) {
-	list, err := s.made(ctx)
+	list, err := s.made(ctx, name)
 	if err != nil {
 		return 0, err
 	}
@@ -280,9 +308,10 @@ func (s *LazySeries) Find(ctx context.Context, name string) (int, error) {
 	return s.Unlisted.Find(ctx, name)
 }
 
-// made returns the list, or nil if it is not made and need not be.
-func (s *LazySeries) made(ctx context.Context) (Dir, error) {
-	if s.Made == nil {
+// made returns the list to find a name, or nil if it is not made and need not be. Which entry a
+// time opens the list alone tells.
+func (s *LazySeries) made(ctx context.Context, name string) (Dir, error) {
+	if s.Made == nil || strings.HasPrefix(name, timeMark) {
 		return s.List(ctx)
 	}
 	if list, ok := s.Made(); ok {

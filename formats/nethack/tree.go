@@ -98,8 +98,10 @@ func (rec *recording) loadListing(ctx context.Context, _ struct{}) (*listing, in
 
 // documentsDir lists a document for each of n ticks. A time opens one that is listed, or any.
 func (rec *recording) documentsDir(view string, d *views.Documents[index], n int, listed bool) nodes.Dir {
-	s := &nodes.Series{Width: 8, Suffix: ".json", N: n, File: func(n int64) nodes.File { return rec.Document(view, d, n) }}
-	return &nodes.Timed{Dir: s, Suffix: s.Suffix, Clock: clock(rec.Index), Listed: listed}
+	return &nodes.Series{
+		Width: 8, Suffix: ".json", N: n, File: func(n int64) nodes.File { return rec.Document(view, d, n) },
+		Clock: clock(rec.Index), AsListed: listed,
+	}
 }
 
 type headerFields struct {

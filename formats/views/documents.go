@@ -18,7 +18,7 @@ import (
 type Documents[T any] struct {
 	Numbers func(x *T) Numbers
 	Clock   func(x *T) nodes.Clock // tells numbers by times; nil: documents have no times
-	Listed  bool                   // a time opens a listed document, as in [nodes.Timed]
+	Listed  bool                   // a time opens a listed document, as AsListed of [nodes.Series]
 
 	// Opens reports whether a number that is not listed opens all the same; nil: no such number
 	// does.
@@ -78,11 +78,10 @@ func SteadyClock(began *time.Time, distance time.Duration, first, last int64) no
 func (t *Tree[T]) Documents(view string, d *Documents[T]) nodes.Dir {
 	list := t.lister(view, func(x *T) (nodes.Dir, int64) {
 		s := t.series(d, view, d.Numbers(x))
-		dir := nodes.Dir(s)
 		if d.Clock != nil {
-			dir = &nodes.Timed{Dir: s, Suffix: s.Suffix, Clock: d.Clock(x), Listed: d.Listed}
+			s.Clock, s.AsListed = d.Clock(x), d.Listed
 		}
-		return dir, int64(4 * s.N) // for the order of names, where it is not that of the numbers
+		return s, int64(4 * s.N) // for the order of names, where it is not that of the numbers
 	})
 	if !d.Early {
 		return nodes.Lazy(list)

@@ -2,9 +2,6 @@ package nodes
 
 import (
 	"context"
-	"io/fs"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -17,51 +14,6 @@ type Clock struct {
 	// Tick returns the last tick at or before t, which is not before the start. After the end of the
 	// last tick the error is io/fs.ErrNotExist.
 	Tick func(ctx context.Context, t time.Time) (int64, error)
-}
-
-// Timed is a directory of ticks whose entries also open under times: @TIME and Suffix is the entry
-// of the tick that Clock has for it (docs/tree/README.md section 2). Use it through a pointer.
-type Timed struct {
-	Dir
-	Suffix string
-	Clock  Clock
-
-	// Listed chooses the last tick at or before the time that the listing has. Dir is then a *[Series]
-	// or a *[LazySeries] of one.
-	Listed bool
-}
-
-var (
-	_ Dir   = (*Timed)(nil)
-	_ Namer = (*Timed)(nil)
-)
-
-// AppendName implements Namer.
-func (t *Timed) AppendName(ctx context.Context, b []byte, i int) ([]byte, fs.FileMode, error) {
-	return AppendName(ctx, t.Dir, b, i)
-}
-
-// Find implements Dir.
-func (t *Timed) Find(ctx context.Context, name string) (int, error) {
-	text, ok := strings.CutPrefix(name, "@")
-	if ok {
-		text, ok = strings.CutSuffix(text, t.Suffix)
-	}
-	if !ok {
-		return t.Dir.Find(ctx, name)
-	}
-	n, err := t.Clock.at(ctx, text)
-	if err != nil {
-		return 0, err
-	}
-	if !t.Listed {
-		return t.Dir.Find(ctx, strconv.FormatInt(n, 10)+t.Suffix)
-	}
-	s, err := listing(ctx, t.Dir)
-	if err != nil {
-		return 0, err
-	}
-	return s.floor(n)
 }
 
 // at returns the tick of a time as it is written in a name.
@@ -113,29 +65,4 @@ func MomentFrom(text string, start time.Time) (t time.Time, ok bool) {
 		}
 	}
 	return t, ok
-}
-
-// listing returns the list of a Series or a LazySeries.
-func listing(ctx context.Context, dir Dir) (*Series, error) {
-	if lazy, ok := dir.(*LazySeries); ok {
-		list, err := lazy.List(ctx)
-		if err != nil {
-			return nil, err
-		}
-		dir = list
-	}
-	s, ok := dir.(*Series)
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return s, nil
-}
-
-// floor returns the index of the last listed entry whose number is n or less.
-func (s *Series) floor(n int64) (int, error) {
-	i := s.search(n+1) - 1
-	if i < 0 {
-		return 0, NotExist("find", s.name(n))
-	}
-	return s.position(i), nil
 }

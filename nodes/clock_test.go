@@ -10,8 +10,8 @@ import (
 	"recfs/nodes"
 )
 
-// TestTimed opens ticks of 10 s, of which those that are multiples of 3 are listed, by times.
-func TestTimed(t *testing.T) {
+// TestClock opens ticks of 10 s, of which those that are multiples of 3 are listed, by times.
+func TestClock(t *testing.T) {
 	began := time.Date(2026, 11, 21, 23, 59, 30, 0, time.UTC)
 	const last = 12
 	clock := nodes.Clock{
@@ -23,30 +23,26 @@ func TestTimed(t *testing.T) {
 			return 0, fs.ErrNotExist
 		},
 	}
-	series := func(extra bool) *nodes.Series {
+	series := func(clock nodes.Clock, listed bool) *nodes.Series {
 		s := &nodes.Series{
-			Width: 4, Suffix: ".x", N: last/3 + 1, Number: func(i int) int64 { return int64(3 * i) },
+			Clock: clock, AsListed: listed, Width: 4, Suffix: ".x", N: last/3 + 1, Number: func(i int) int64 { return int64(3 * i) },
 			File: func(int64) nodes.File { return nodes.Bytes(nil) },
 		}
-		if extra {
+		if !listed {
 			s.Extra = func(_ context.Context, n int64) (bool, error) { return n <= last, nil }
 		}
 		return s
 	}
-	lazy := &nodes.LazySeries{
-		Unlisted: &nodes.Series{Width: 4, Suffix: ".x", File: func(int64) nodes.File { return nodes.Bytes(nil) }},
-		List:     func(context.Context) (nodes.Dir, error) { return series(false), nil },
-	}
-	all := &nodes.Timed{Dir: series(true), Suffix: ".x", Clock: clock}
-	listed := &nodes.Timed{Dir: series(false), Suffix: ".x", Clock: clock, Listed: true}
-	lazily := &nodes.Timed{Dir: lazy, Suffix: ".x", Clock: clock, Listed: true}
-	timeless := &nodes.Timed{Dir: series(true), Suffix: ".x", Clock: nodes.Clock{
-		Start: func(context.Context) (time.Time, error) { return time.Time{}, fs.ErrNotExist },
-	}}
-	first := &nodes.Timed{Dir: series(true), Suffix: ".x", Clock: nodes.Clock{
+	all, listed := series(clock, false), series(clock, true)
+	list := func(context.Context) (nodes.Dir, error) { return listed, nil }
+	unlisted := &nodes.Series{Width: 4, Suffix: ".x", File: func(int64) nodes.File { return nodes.Bytes(nil) }}
+	lazy := &nodes.LazySeries{Unlisted: unlisted, List: list}
+	unmade := &nodes.LazySeries{Unlisted: series(nodes.Clock{}, false), List: list, Made: func() (nodes.Dir, bool) { return nil, false }}
+	timeless := series(nodes.Clock{Start: func(context.Context) (time.Time, error) { return time.Time{}, fs.ErrNotExist }}, false)
+	first := series(nodes.Clock{
 		Start: func(context.Context) (time.Time, error) { return time.Time{}, nil },
 		Tick:  func(context.Context, time.Time) (int64, error) { return 0, nil },
-	}}
+	}, false)
 	for _, c := range []struct{ name, all, listed string }{
 		{"@2026-11-21T23:59:30Z.x", "0000.x", "0000.x"},
 		{"@2026-11-21T23:59:29.999Z.x", "", ""},
@@ -69,7 +65,7 @@ func TestTimed(t *testing.T) {
 			what string
 			dir  nodes.Dir
 			want string
-		}{{"all", all, c.all}, {"listed", listed, c.listed}, {"lazy", lazily, c.listed}} {
+		}{{"all", all, c.all}, {"listed", listed, c.listed}, {"lazy", lazy, c.listed}, {"not made yet", unmade, c.listed}} {
 			e, err := nodes.Child(t.Context(), of.dir, c.name)
 			if e.Name != of.want || (err == nil) != (of.want != "") || err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s in %s: %q, %v, want %q", c.name, of.what, e.Name, err, of.want)
