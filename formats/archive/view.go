@@ -145,16 +145,11 @@ func (r Recording) Stamp() formats.Stamp { return r.r.key.stamp() }
 // Content names what is kept of it on disk; nil: nothing is.
 func (r Recording) Content() *formats.Content { return r.r.a.contentOf(r.r.key) }
 
-// Kept returns where something is kept of it on disk, nil if it is not.
-func (r Recording) Kept(kind, variant string) cache.Place {
-	return r.r.a.recordingOf(r.r.key).Input.Place(kind, variant)
-}
-
 // Shared returns where what is worth sharing is kept of it: its index, and the list of the
 // container that it lies in.
 func (r Recording) Shared() []cache.Place {
 	f := r.Format()
-	list := []cache.Place{r.Kept(f.Name, f.Variant)}
+	list := []cache.Place{r.r.a.recordingOf(r.r.key).Input.Place(f.Name, f.Variant)}
 	if c := r.r.a.container; c != nil {
 		list = append(list, c.Whole.At(listKind(container.Tar, false)), c.Whole.At(listKind(container.Tar, true)))
 	}

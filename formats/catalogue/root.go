@@ -34,7 +34,7 @@ type root struct {
 	walk    *walk      // nil: none is under way
 
 	names  *cache.Memo[namesKey, source.Names]
-	merged *cache.Memo[mergedKey, nodes.File]
+	merged *cache.Memo[mergedFile, nodes.File]
 	named  *cache.Memo[tableRef, nodes.File]
 }
 
@@ -46,7 +46,7 @@ func (c *Catalogue) Root(dir archive.Root) nodes.Dir {
 		r.view, r.formats = v, v.Formats()
 	}
 	r.names = cache.NewMemo(c.cache, loadNames).Peak(func(namesKey) int64 { return namesPeak })
-	r.merged = cache.NewMemo(c.cache, r.loadMerged)
+	r.merged = cache.NewMemo(c.cache, loadMerged)
 	r.named = cache.NewMemo(c.cache, loadNamed)
 	return r
 }
@@ -90,7 +90,7 @@ func (s *survey) attr() nodes.Attr { return nodes.Attr{Time: s.since, Rights: no
 
 // mergedEntry returns the entry of a file that is made of all of s.
 func (r *root) mergedEntry(name string, s *survey, kind string) nodes.Entry {
-	return nodes.Entry{Name: name, Attr: s.attr(), File: mergedEntry{nodes.DeferredFile[mergedFile]{Target: mergedFile{r, mergedKey{s.file, kind}}}}}
+	return nodes.Entry{Name: name, Attr: s.attr(), File: mergedEntry{nodes.DeferredFile[mergedFile]{Target: mergedFile{r, s.file, kind}}}}
 }
 
 // survey returns what is known of the whole archive, whose folder dir is, and tells what is known
@@ -153,26 +153,20 @@ func (r *root) scan(ctx context.Context, view *archive.Archive, dir nodes.Dir, o
 	return sink.Save(list, due), s, err
 }
 
-// A mergedKey is a file that is made of what was known of all recordings at one moment.
-type mergedKey struct {
+// A mergedFile is made of what was known of all recordings at one moment. It is a value, as a file
+// is.
+type mergedFile struct {
+	r *root
 	file
 	kind string // of a table over all recordings, or viewsName; "": recordings.parquet
 }
 
-// A mergedFile leads to one. It is a value, as a file is.
-type mergedFile struct {
-	r *root
-	mergedKey
-}
-
 // Resolve implements the target of a nodes.DeferredFile.
-func (f mergedFile) Resolve(ctx context.Context) (nodes.File, error) {
-	return f.r.merged.Get(ctx, f.mergedKey)
-}
+func (f mergedFile) Resolve(ctx context.Context) (nodes.File, error) { return f.r.merged.Get(ctx, f) }
 
 // loadMerged makes a file that shows all recordings.
-func (r *root) loadMerged(ctx context.Context, k mergedKey) (nodes.File, int64, error) {
-	c := r.c.cache
+func loadMerged(ctx context.Context, k mergedFile) (nodes.File, int64, error) {
+	r, c := k.r, k.r.c.cache
 	if k.kind == "" {
 		return parquet.File(c, k.maker(), parquet.Pair{Key: "recfs.table", Value: "recordings"}), k.Cost(), nil
 	}

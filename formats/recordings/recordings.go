@@ -160,7 +160,7 @@ func (s *Store[K]) openSource(ctx context.Context, k K, src Source) (*Opened, er
 	return s.tree(k, src, h), nil
 }
 
-// openSaved opens a recording whose head and index are on disk; nil: they are not.
+// openSaved opens a recording whose head is on disk, with its index; nil: it is not.
 func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	b, ok := s.c.Load(ctx, src.Input.Place(src.Format.Name, src.Format.Variant))
 	if !ok {
@@ -177,13 +177,7 @@ func (s *Store[K]) openSaved(ctx context.Context, k K, src Source) *Opened {
 	if err != nil {
 		return nil
 	}
-	o := s.tree(k, src, h)
-	x, err := o.reuse(f)
-	if err != nil {
-		return nil
-	}
-	s.indexes.Put(indexKey[K]{k, o.beside}, x, x.memory())
-	return o
+	return s.tree(k, src, h)
 }
 
 // tree returns an opened recording.
