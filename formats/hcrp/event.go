@@ -5,8 +5,6 @@ type span struct{ start, end uint32 }
 
 func newSpan(start, end int) span { return span{uint32(start), uint32(end)} }
 
-func (s span) len() int { return int(s.end - s.start) }
-
 type (
 	item struct {
 		slot int64
