@@ -93,7 +93,7 @@ func BenchmarkBodies(b *testing.B) {
 // storedFrames returns the stored bytes of all chunks.
 func storedFrames(b *testing.B, r *Reader) (frames [][]byte) {
 	for i := range r.Chunks() {
-		p := r.Entry(i).place
+		p := r.place(i)
 		f := make([]byte, r.Entry(i).Stored)
 		if err := readFull(b.Context(), r.at(p), f, p.offset); err != nil {
 			b.Fatal(err)

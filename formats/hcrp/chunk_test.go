@@ -305,7 +305,7 @@ func TestDecodingIsCharged(t *testing.T) {
 	}
 	c = testCache(t, nil)
 	err = c.Do(t.Context(), 1, func(ctx context.Context) error {
-		found, err := reader.salvage().rescue(ctx, frame{r.Entry(0).place, r.Entry(0).Stored}, 0)
+		found, err := reader.salvage().rescue(ctx, frame{r.place(0), r.Entry(0).Stored}, 0)
 		if err == nil && len(found.chunk.events) != events {
 			t.Errorf("%d events are salvaged", len(found.chunk.events))
 		}

@@ -262,11 +262,10 @@ func (r *Reader) compactedSize() (int64, error) {
 	}
 	n := r.Header.IndexEnd()
 	for i := range r.Chunks() {
-		e := r.Entry(i)
-		if !r.hasStored(e) {
+		if !r.hasStored(i) {
 			return 0, fmt.Errorf("chunk %d: %w", i, r.flaw(i))
 		}
-		n += e.Stored
+		n += r.Entry(i).Stored
 	}
 	return n, nil
 }

@@ -99,10 +99,10 @@ func (o Options) readHead(ctx context.Context, in formats.Input, saved []byte) (
 	return h, nil
 }
 
-// Memory is about how many bytes the head takes. Beside its bytes an entry takes 4 for where they
-// are, and 8 for its place in the order of ticks.
+// Memory is about how many bytes the head takes: an entry takes 32 bytes, and 8 more for its place
+// in the order of ticks.
 func (h *head) Memory() int64 {
-	return int64(1<<10 + len(h.metadata) + len(h.index) + 12*cap(h.entries) + 16*cap(h.segments) + 160*len(h.Problems))
+	return int64(1<<10 + len(h.metadata) + len(h.index) + 40*cap(h.entries) + 16*cap(h.segments) + 160*len(h.Problems))
 }
 
 // schemaSum returns the checksum of the schema, nil without one.

@@ -48,7 +48,6 @@ type Entry struct {
 	Stored int64 // compressed length
 	Size   int64 // uncompressed length
 
-	place       // where the stored bytes begin
 	at    int64 // offset of the entry in the file
 	rawAt int64 // offset of its byte offset
 }
@@ -72,6 +71,30 @@ func (e Entry) flaw() string {
 		return "negative length"
 	}
 	return ""
+}
+
+// A packedEntry is an entry in half the space: an index may have millions.
+type packedEntry struct {
+	raw                        int64
+	start, ticks, stored, size int32
+	at                         uint32 // from the start of the index
+	rawAt                      uint8  // from at
+	flags                      uint8
+}
+
+func (e Entry) pack(index int64) packedEntry {
+	return packedEntry{
+		raw: e.Raw, start: int32(e.Start), ticks: int32(e.Ticks), stored: int32(e.Stored), size: int32(e.Size),
+		at: uint32(e.at - index), rawAt: uint8(e.rawAt - e.at), flags: e.Flags,
+	}
+}
+
+func (e *packedEntry) unpack(index int64) Entry {
+	at := index + int64(e.at)
+	return Entry{
+		Start: int64(e.start), Ticks: int64(e.ticks), Flags: e.flags, Raw: e.raw, Stored: int64(e.stored), Size: int64(e.size),
+		at: at, rawAt: at + int64(e.rawAt),
+	}
 }
 
 // parseEntry reads the next index entry.

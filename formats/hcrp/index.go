@@ -203,10 +203,10 @@ func (t *Tables) sumOf(n int) (sum [sha256.Size]byte) {
 func (t *Tables) reach(n int) []reach {
 	all := map[int64]reach{}
 	for _, k := range t.byTick[:n] {
-		e := t.Entry(int(k))
-		if size, ok := t.extent(e.place); ok {
-			end := min(addSat(max(e.offset, 0), max(e.Stored, 0)), size)
-			all[e.segment] = reach{e.segment, size, max(all[e.segment].end, end)}
+		p := t.place(int(k))
+		if size, ok := t.extent(p); ok {
+			end := min(addSat(max(p.offset, 0), max(t.Entry(int(k)).Stored, 0)), size)
+			all[p.segment] = reach{p.segment, size, max(all[p.segment].end, end)}
 		}
 	}
 	list := make([]reach, 0, len(all))

@@ -108,8 +108,7 @@ func (s *indexer) run(ctx context.Context) (*index, error) {
 
 // beyond reports whether a chunk ends after the bytes that the pass may read.
 func (s *indexer) beyond(i int32) bool {
-	e := s.Entry(int(i))
-	return !s.segmented && s.flaw(int(i)) == nil && e.offset+e.Stored > s.given
+	return !s.segmented && s.flaw(int(i)) == nil && s.place(int(i)).offset+s.Entry(int(i)).Stored > s.given
 }
 
 // group adds the chunks up to place end in the order of ticks. Together they overlap no other

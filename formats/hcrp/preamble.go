@@ -21,7 +21,7 @@ type preamble struct {
 const firstRead = 256 << 10
 
 // preambleCopies is how many times the memory of metadata and index opening a recording takes: once
-// as they are stored, and up to twice that for where the entries of the index are.
+// as they are stored, and about twice that for the entries of the index.
 const preambleCopies = 3
 
 // smallCharge is how many bytes opening a recording takes without charging them.

@@ -28,7 +28,7 @@ type Tables struct {
 	preamble
 	segments []segment
 	limits   Limits
-	entries  []uint32 // where each begins in the index, of which there may be millions
+	entries  []packedEntry
 	byTick   []int32  // chunks by first tick, then number
 	lasts    []uint32 // the greatest last tick of byTick up to there
 	zstd     *wire.Zstd
@@ -78,14 +78,7 @@ func (f files) at(p place) formats.ReaderAt {
 func (t *Tables) Chunks() int { return len(t.entries) }
 
 // Entry returns what the index says of chunk i.
-func (t *Tables) Entry(i int) Entry {
-	at := t.entries[i]
-	e := parseEntry(wire.NewCursor(formatName, t.index[at:], t.Header.IndexOffset()+int64(at)))
-	if e.place = (place{fileNumber, e.Raw}); t.segmented {
-		e.place = place{e.Raw >> 32, e.Raw & 0xffffffff}
-	}
-	return e
-}
+func (t *Tables) Entry(i int) Entry { return t.entries[i].unpack(t.Header.IndexOffset()) }
 
 // span returns the first tick of the first chunk and the last of all; of no chunks, 0 and -1.
 func (t *Tables) span() (first, last int64) {
@@ -103,8 +96,19 @@ func (t *Tables) chunksOf(n int64) (list []int) {
 			list = append(list, i)
 		}
 	}
-	slices.Reverse(list)
+	for a, b := 0, len(list)-1; a < b; a, b = a+1, b-1 {
+		list[a], list[b] = list[b], list[a]
+	}
 	return list
+}
+
+// place returns where the stored bytes of chunk i begin.
+func (t *Tables) place(i int) place {
+	raw := t.Entry(i).Raw
+	if t.segmented {
+		return place{raw >> 32, raw & 0xffffffff}
+	}
+	return place{-1, raw}
 }
 
 // segment returns segment n, or nil.
@@ -132,8 +136,9 @@ func (t *Tables) extent(p place) (size int64, exists bool) {
 func (t *Tables) used(there bool) map[int64]int64 {
 	used := map[int64]int64{}
 	for i := range t.Chunks() {
-		if e := t.Entry(i); e.Stored > 0 && (!there || t.hasStored(e)) {
-			used[e.segment] = max(used[e.segment], addSat(e.offset, e.Stored))
+		if e := t.Entry(i); e.Stored > 0 && (!there || t.hasStored(i)) {
+			p := t.place(i)
+			used[p.segment] = max(used[p.segment], addSat(p.offset, e.Stored))
 		}
 	}
 	return used
@@ -148,9 +153,9 @@ func (t *Tables) bodyBytes() (n int64) {
 }
 
 // sort sorts chunks by key, then by number. Most often they already are in that order.
-func (t *Tables) sort(list []int32, key func(Entry) int64) {
+func (t *Tables) sort(list []int32, key func(*packedEntry) int64) {
 	compare := func(a, b int32) int {
-		return cmp.Or(cmp.Compare(key(t.Entry(int(a))), key(t.Entry(int(b)))), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(key(&t.entries[a]), key(&t.entries[b])), cmp.Compare(a, b))
 	}
 	if !slices.IsSortedFunc(list, compare) {
 		slices.SortFunc(list, compare)
@@ -159,8 +164,7 @@ func (t *Tables) sort(list []int32, key func(Entry) int64) {
 
 // flaw returns why the bytes of chunk i cannot be read, or nil.
 func (t *Tables) flaw(i int) *formats.Error {
-	e := t.Entry(i)
-	p := e.place
+	e, p := t.Entry(i), t.place(i)
 	if e.Raw < 0 {
 		return newDamage(codeOutOfFile, i, place{-1, e.rawAt}, "the byte offset is %d", e.Raw)
 	}
@@ -179,10 +183,11 @@ func (t *Tables) flaw(i int) *formats.Error {
 	return newDamage(codeOutOfFile, i, p, "the chunk ends at %d, the file at %d", addSat(p.offset, e.Stored), size)
 }
 
-// hasStored reports whether all stored bytes of a chunk are there. If they are not, flaw says why.
-func (t *Tables) hasStored(e Entry) bool {
-	size, ok := t.extent(e.place)
-	return ok && e.Raw >= 0 && e.Stored > 0 && e.offset <= size-e.Stored
+// hasStored reports whether all stored bytes of chunk i are there. If they are not, flaw says why.
+func (t *Tables) hasStored(i int) bool {
+	e, p := t.Entry(i), t.place(i)
+	size, ok := t.extent(p)
+	return ok && e.Raw >= 0 && e.Stored > 0 && p.offset <= size-e.Stored
 }
 
 // Body returns the decompressed bytes of chunk i. If the chunk is at fault, newDamage made the
@@ -191,21 +196,21 @@ func (r *Reader) Body(ctx context.Context, i int) ([]byte, error) {
 	if d := r.flaw(i); d != nil {
 		return nil, d
 	}
-	e := r.Entry(i)
+	e, p := r.Entry(i), r.place(i)
 	if e.Size > r.limits.Body || e.Stored > r.limits.Body+firstAlloc {
-		return nil, newDamage(codeLength, i, e.place, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)
+		return nil, newDamage(codeLength, i, p, "%d bytes, stored in %d; %d are the limit", e.Size, e.Stored, r.limits.Body)
 	}
-	body, err := frame{e.place, e.Stored}.expand(ctx, r.zstd, r.at(e.place), e.Size)
+	body, err := frame{p, e.Stored}.expand(ctx, r.zstd, r.at(p), e.Size)
 	var bad *wire.StreamError
 	switch {
 	case errors.Is(err, wire.ErrSize):
-		return nil, newDamage(codeLength, i, e.place, "more than the %d bytes that the index says", e.Size)
+		return nil, newDamage(codeLength, i, p, "more than the %d bytes that the index says", e.Size)
 	case errors.As(err, &bad):
-		return nil, newDamage(codeZstd, i, e.place, "%v", bad)
+		return nil, newDamage(codeZstd, i, p, "%v", bad)
 	case err != nil:
 		return nil, err
 	case int64(len(body)) != e.Size:
-		return nil, newDamage(codeLength, i, e.place, "%d bytes, the index says %d", len(body), e.Size)
+		return nil, newDamage(codeLength, i, p, "%d bytes, the index says %d", len(body), e.Size)
 	}
 	return body, nil
 }

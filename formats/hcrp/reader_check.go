@@ -10,16 +10,15 @@ import (
 
 // checkEntries checks the entries for themselves and their tick ranges.
 func (t *Tables) checkEntries(problems *problemList) {
-	var total, end, before int64
+	var total, end int64
 	for i := range t.Chunks() {
 		e := t.Entry(i)
 		if flaw := e.flaw(); flaw != "" {
 			problems.addChunk(codeIndexEntry, i, place{-1, e.at}, "entry %d: %s", i, flaw)
 		}
-		if i > 0 && e.Start <= before {
-			problems.addChunk(codeIndexOrder, i, place{-1, e.at}, "the chunk starts at tick %d, the one before it at %d", e.Start, before)
+		if i > 0 && e.Start <= t.Entry(i-1).Start {
+			problems.addChunk(codeIndexOrder, i, place{-1, e.at}, "the chunk starts at tick %d, the one before it at %d", e.Start, t.Entry(i-1).Start)
 		}
-		before = e.Start
 		total += max(e.Ticks, 0)
 	}
 	published := t.Header.Layout == Published
@@ -89,17 +88,17 @@ func (t *Tables) checkOverlap(problems *problemList) {
 			list = append(list, int32(i))
 		}
 	}
-	t.sort(list, func(e Entry) int64 { return e.Raw })
+	t.sort(list, func(e *packedEntry) int64 { return e.raw })
 	end := place{-2, 0}
 	last := 0
 	for _, n := range list {
 		i := int(n)
-		e := t.Entry(i)
-		if e.segment == end.segment && e.offset < end.offset {
-			problems.addChunk(codeOverlap, i, e.place, "the chunk shares stored bytes with chunk %d", last)
+		p := t.place(i)
+		if p.segment == end.segment && p.offset < end.offset {
+			problems.addChunk(codeOverlap, i, p, "the chunk shares stored bytes with chunk %d", last)
 		}
-		if to := e.offset + e.Stored; e.segment != end.segment || to > end.offset {
-			end, last = place{e.segment, to}, i
+		if to := p.offset + t.Entry(i).Stored; p.segment != end.segment || to > end.offset {
+			end, last = place{p.segment, to}, i
 		}
 	}
 }

@@ -103,11 +103,11 @@ func (t *Tables) parseEntries(problems *problemList) {
 	h, n := t.Header, int64(len(t.index))
 	there := min(h.IndexLength, t.size-h.IndexOffset())
 	c := wire.NewCursor(formatName, t.index, h.IndexOffset())
-	t.entries = make([]uint32, 0, min(h.ChunkCount, n/minEntry))
+	t.entries = make([]packedEntry, 0, min(h.ChunkCount, n/minEntry))
 	for int64(t.Chunks()) < h.ChunkCount && c.Len() > 0 {
 		e := parseEntry(c)
 		if c.Err() == nil {
-			t.entries = append(t.entries, uint32(e.at-h.IndexOffset()))
+			t.entries = append(t.entries, e.pack(h.IndexOffset()))
 			continue
 		}
 		switch {
@@ -135,12 +135,12 @@ func (t *Tables) parseEntries(problems *problemList) {
 // sortEntries sorts the chunks that have a range of ticks.
 func (t *Tables) sortEntries() {
 	t.byTick = make([]int32, 0, len(t.entries))
-	for i := range t.Chunks() {
-		if e := t.Entry(i); e.Start >= 0 && e.Ticks > 0 {
+	for i := range t.entries {
+		if e := &t.entries[i]; e.start >= 0 && e.ticks > 0 {
 			t.byTick = append(t.byTick, int32(i))
 		}
 	}
-	t.sort(t.byTick, func(e Entry) int64 { return e.Start })
+	t.sort(t.byTick, func(e *packedEntry) int64 { return int64(e.start) })
 	t.lasts = make([]uint32, 0, len(t.byTick))
 	var last uint32
 	for _, i := range t.byTick {

@@ -30,17 +30,13 @@ func (r *Reader) salvage() *salvageSource {
 // is damaged may be whole. The list becomes one in the order of places.
 func (r *Reader) salvageBeside(chunks []int32) *salvageSource {
 	s := r.newSalvage()
-	r.sort(chunks, func(e Entry) int64 { return e.Raw })
+	r.sort(chunks, func(e *packedEntry) int64 { return e.raw })
 	i := 0
 	for _, f := range r.parts() { // in the order of places, too
-		for ; i < len(chunks); i++ {
-			e := r.Entry(int(chunks[i]))
-			if e.segment > f.segment {
-				break
-			}
-			if e.segment == f.segment && e.offset >= f.offset {
-				s.gaps = append(s.gaps, gap{f.place, e.offset})
-				f.offset = e.offset + e.Stored
+		for ; i < len(chunks) && r.place(int(chunks[i])).segment <= f.segment; i++ {
+			if p := r.place(int(chunks[i])); p.segment == f.segment && p.offset >= f.offset {
+				s.gaps = append(s.gaps, gap{f.place, p.offset})
+				f.offset = p.offset + r.Entry(int(chunks[i])).Stored
 			}
 		}
 		s.gaps = append(s.gaps, f)

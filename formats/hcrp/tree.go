@@ -150,11 +150,12 @@ func (rec *recording) bodyFile(i int) nodes.File {
 }
 
 func (rec *recording) storedFile(i int) nodes.File {
-	e := rec.Entry(i)
-	if !rec.hasStored(e) {
-		return nodes.Failing(rec.flaw(i))
+	r := rec.Reader
+	if !r.hasStored(i) {
+		return nodes.Failing(r.flaw(i))
 	}
-	return nodes.Section(rec.at(e.place), e.offset, e.Stored)
+	p := r.place(i)
+	return nodes.Section(r.at(p), p.offset, r.Entry(i).Stored)
 }
 
 func (rec *recording) hexFile(i int) nodes.File {
@@ -219,7 +220,7 @@ func (r *Reader) compacted(ctx context.Context) (nodes.Content, error) {
 		if i == 0 {
 			return nodes.BytesContent(preamble), 0
 		}
-		p := r.Entry(i - 1).place
+		p := r.place(i - 1)
 		return r.at(p), p.offset
 	})
 	content.Add(int64(len(preamble)))

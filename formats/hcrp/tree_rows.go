@@ -213,12 +213,12 @@ func (r *Reader) totals(x *index) totalsJSON {
 }
 
 func (r *Reader) appendRow(b []byte, x *index, i int) []byte {
-	e, n := r.Entry(i), x.rows[i]
+	e, p, n := r.Entry(i), r.place(i), x.rows[i]
 	b = fmt.Appendf(b, `{"chunk":%d,"first_tick":%d,"last_tick":%d,"ticks":%d`, i, e.Start, e.Last(), e.Ticks)
 	if r.segmented {
-		b = fmt.Appendf(b, `,"segment":%d`, e.segment)
+		b = fmt.Appendf(b, `,"segment":%d`, p.segment)
 	}
-	b = fmt.Appendf(b, `,"offset":%d,"stored":%d,"size":%d,"snapshot":%t,"flags":%d`, e.offset, e.Stored, e.Size, e.Snapshot(), e.Flags)
+	b = fmt.Appendf(b, `,"offset":%d,"stored":%d,"size":%d,"snapshot":%t,"flags":%d`, p.offset, e.Stored, e.Size, e.Snapshot(), e.Flags)
 	if n == unreadable || r.schema == nil {
 		return append(b, `,"records":null,"events":null}`...)
 	}
