@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -120,12 +121,29 @@ func TestReadersOfMounts(t *testing.T) {
 }
 
 // testReadersOfSamples has all readers read each table of each sample at once, from a mount that
-// has made nothing yet.
+// has made nothing yet. Then they read the tables over all samples, which tell more with each index
+// that is there.
 func testReadersOfSamples(t *testing.T, program string, readers []reader) {
 	mnt := mount(t, program, copySamples(t, 150<<10))
-	names := tablesBelow(t, filepath.Join(mnt, "tables"))
+	tables := filepath.Join(mnt, "tables")
+	names := tablesBelow(t, tables)
 	if len(names) < 30 {
 		t.Fatalf("the tables %q of samples", names)
+	}
+	const above = 1 // slashes in FORMAT/TABLE.parquet
+	readAtOnce(t, readers, slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return strings.Count(name[len(tables)+1:], "/") <= above
+	}))
+	readAtOnce(t, readers, slices.DeleteFunc(names, func(name string) bool {
+		return strings.Count(name[len(tables)+1:], "/") > above
+	}))
+}
+
+// readAtOnce has all readers read tables at once, and compares what they got.
+func readAtOnce(t *testing.T, readers []reader, names []string) {
+	t.Helper()
+	if len(names) == 0 {
+		t.Fatal("there are no tables")
 	}
 	all := make([][]byte, len(readers))
 	var wg sync.WaitGroup
